@@ -2,14 +2,7 @@
 
 from difflib import get_close_matches
 
-from rnnbounds.reports.errors import printable
-
-
-class InputError(ValueError):
-    """Something that the caller gave is wrong."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(printable(" ".join(str(message).split())))
+from rnnbounds.errors import InputError as InputError
 
 
 class SpecError(InputError):

@@ -4,7 +4,7 @@ import math
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Literal
 
-from rnnbounds.reports.errors import printable
+from rnnbounds.errors import printable
 
 Number = float | Literal["inf", "-inf", "nan"]
 """JSON has no infinity and no NaN: what is not finite travels as its name, in memory too."""

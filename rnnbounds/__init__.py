@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rnnbounds.assertions import assert_receptive_field as assert_receptive_field
     from rnnbounds.assertions import assert_remembers as assert_remembers
     from rnnbounds.assertions import assert_truncation as assert_truncation
+    from rnnbounds.errors import InputError as InputError
     from rnnbounds.impl.arithmetic.inputs.sets import InputSet as InputSet
     from rnnbounds.impl.arithmetic.inputs.sets import input_box as input_box
     from rnnbounds.impl.arithmetic.inputs.sets import input_rows as input_rows
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from rnnbounds.impl.convert.files import load_truncated as load_truncated
     from rnnbounds.impl.convert.files import save_truncated as save_truncated
     from rnnbounds.impl.convert.truncate import truncate as truncate
-    from rnnbounds.impl.errors import InputError as InputError
     from rnnbounds.impl.memory.adversary.attack import Attacked as Attacked
     from rnnbounds.impl.memory.adversary.attack import attack as attack
     from rnnbounds.impl.memory.calls import measure as measure
@@ -52,6 +52,7 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # silent until a 
 _NAMES = {
     "assertions": "assert_contractive assert_measured assert_receptive_field assert_remembers "
     "assert_truncation",
+    "errors": "InputError",
     "impl.arithmetic.inputs.sets": "InputSet input_box input_rows",
     "impl.certificate.certify": "certify",
     "impl.certificate.checked": "Checked check",
@@ -61,7 +62,6 @@ _NAMES = {
     "impl.certificate.stable_module": "stable_",
     "impl.convert.files": "load_certificate load_truncated save_truncated",
     "impl.convert.truncate": "truncate",
-    "impl.errors": "InputError",
     "impl.memory.adversary.attack": "Attacked attack",
     "impl.memory.causal": "CausalMeasurement",
     "impl.memory.calls": "measure",

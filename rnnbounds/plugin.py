@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rnnbounds.shell.terminal import printable
+from rnnbounds.errors import InputError, printable
 
 if TYPE_CHECKING:
     from rnnbounds.properties.runs.parts import PartResult
@@ -55,13 +55,11 @@ def guarded(request: pytest.FixtureRequest) -> Callable[[str], None]:
     def require(name: str) -> None:
         __tracebackhide__ = True
         from rnnbounds.commands.models.questions import require_model
-        from rnnbounds.impl.errors import InputError as ImplInputError
-        from rnnbounds.reports.errors import InputError
 
         wrong = None
         try:
             require_model(request.config.rootpath / "pyproject.toml", name)
-        except (InputError, ImplInputError) as error:
+        except InputError as error:
             wrong = str(error)
         if wrong is not None:  # one line, no frame of ours, and no exception before it
             pytest.fail(wrong, pytrace=False)
@@ -198,7 +196,6 @@ class BoundsReport:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the report, unless the machine lacked something; whatever speaks against the run
         fails the session."""
-        from rnnbounds.reports.errors import InputError
         from rnnbounds.reports.pages.run import FILES, write_report
         from rnnbounds.reports.records.outcome import run_problems
 

@@ -3,20 +3,9 @@
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
+from rnnbounds.errors import InputError as InputError
+
 MOST_NAMES = 40  # in one line
-
-
-def printable(text: object) -> str:
-    """The text with everything that is no printable character, newlines too, as its escape: it is
-    one line, and moves no cursor."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
-
-
-class InputError(ValueError):
-    """The caller's input is wrong; the message is one line that ends with the remedy."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(printable(" ".join(str(message).split())))
 
 
 class UnknownNameError(InputError):

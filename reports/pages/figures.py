@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup, escape
 
-from rnnbounds.reports.errors import InputError, printable
+from rnnbounds.errors import InputError, printable
 from rnnbounds.reports.records.checks import Curve
 from rnnbounds.reports.text import SUPERSCRIPTS, bound_text
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from rnnbounds.reports.errors import printable
+from rnnbounds.errors import printable
 from rnnbounds.reports.text import Number, bound_text, ratio_text
 
 Kind = Literal["regressed", "gone", "improved", "new", "changed"]

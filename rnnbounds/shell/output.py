@@ -19,9 +19,10 @@ import msgspec
 import typer
 
 from rnnbounds import disk
+from rnnbounds.errors import printable
 from rnnbounds.reports.files import WriteError
 from rnnbounds.shell.terminal import echo as echo
-from rnnbounds.shell.terminal import print_error, printable, write
+from rnnbounds.shell.terminal import print_error, write
 
 PAUSE = 10.0  # seconds between two lines about a long run
 NO_PAUSE = 0.0  # the same where each part is worth a line

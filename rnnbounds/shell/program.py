@@ -23,9 +23,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rnnbounds import __version__
+from rnnbounds.errors import InputError, printable
 from rnnbounds.shell.extras import require_extra
-from rnnbounds.shell.retired import RetiredError, command_message, option_message
-from rnnbounds.shell.terminal import echo, fail_with, flush, import_message, print_error, printable
+from rnnbounds.shell.retired import command_message, option_message
+from rnnbounds.shell.terminal import echo, fail_with, flush, import_message, print_error
 
 LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)  # without -v, with -v, with -vv
 
@@ -108,9 +109,9 @@ class CommandGroup(TyperGroup):
             ])  # fmt: skip
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is named; raises RetiredError for one that is gone."""
+        """The command that is named; raises InputError for one that is gone."""
         if args and args[0] not in self.commands and (gone := command_message(args[0])):
-            raise RetiredError(gone)
+            raise InputError(gone)
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -248,7 +249,6 @@ COMMANDS = {
     "compare": "compare:compare",
     "experiment": "experiments:experiment",
 }
-ROOMS = ("theory", "impl", "properties", "reports")
 FIRST_LINES = (
     "certifies how long recurrent models remember; proves and attacks the theorems behind that",
     "begin with: certify MODEL | measure MODEL --data FILE | verify",
@@ -276,7 +276,7 @@ def run_command(arguments: list[str] | None) -> int:
         with log_to_stderr():
             result = command.main(args=arguments, prog_name="rnnbounds", standalone_mode=False)
         flush()
-    except input_errors() as error:
+    except InputError as error:
         return fail_with(str(error))
     except typer.TyperException as error:
         return fail_with(usage_message(error))
@@ -297,12 +297,6 @@ def run_command(arguments: list[str] | None) -> int:
     except ImportError as error:
         return fail_with(import_message(error))
     return int(result or 0)
-
-
-def input_errors() -> tuple[type[Exception], ...]:
-    """The errors of rooms for what they were given, of those that are loaded, and RetiredError."""
-    loaded = [sys.modules.get(f"rnnbounds.{room}.errors") for room in ROOMS]
-    return RetiredError, *(module.InputError for module in loaded if module is not None)
 
 
 def usage_message(error: typer.TyperException) -> str:

@@ -77,10 +77,6 @@ NAMES = {name: remedy for names, remedy in _NAMES.items() for name in names.spli
 """Public names that are gone, and what to do instead."""
 
 
-class RetiredError(Exception):
-    """A command that is gone."""
-
-
 def option_message(command: str, option: str) -> str | None:
     """The line for an option that a command once had or never has, None for any other."""
     remedy = OPTIONS.get(command, {}).get(option)

@@ -13,15 +13,10 @@ import sys
 from pathlib import Path
 from traceback import walk_tb
 
+from rnnbounds.errors import printable
 from rnnbounds.shell.extras import MissingExtraError
 
 LONGEST = 2_000  # characters of the one line; hostile input can be longer
-
-
-def printable(text: object) -> str:
-    """The text with everything that is no printable character, newlines too, as its escape: it is
-    one line, and moves no cursor."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
 def echo(text: object = "") -> None:

@@ -9,8 +9,8 @@ import rnnbounds.impl.errors
 import rnnbounds.reports.errors
 import rnnbounds.shell.terminal
 import rnnbounds.theory.errors
+from rnnbounds.errors import printable
 from rnnbounds.properties.errors import InputError as PropertiesError
-from rnnbounds.shell.terminal import printable
 
 HOSTILE = "a\nb\r\x1b[2J\x9b31m\u202e\u2066\u200b\x7f\x00\udcff\u2028"
 SAME = (

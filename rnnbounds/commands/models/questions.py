@@ -15,7 +15,6 @@ import msgspec
 from rnnbounds.commands.models.call import parse_input_set
 from rnnbounds.commands.models.outcomes import ModelOutcome, require_named
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.errors import InputError as ImplInputError
 from rnnbounds.impl.errors import at_most, exactly
 from rnnbounds.impl.memory.calls import AnyMeasurement
 from rnnbounds.impl.memory.measure import Measurement, measure_cell
@@ -56,7 +55,7 @@ class Guard:
             except OSError as error:  # of a name that is too long, say
                 place = error.filename or "a file"
                 yield _unread(name, question, f"{place}: {error.strerror}; name another")
-            except (InputError, ImplInputError) as error:
+            except InputError as error:
                 yield _unread(name, question, str(error))
 
     def outcome(self, name: str, question: settings.Question) -> ModelOutcome:
