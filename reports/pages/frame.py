@@ -9,7 +9,7 @@ is wider than the page.
 
 import re
 from base64 import b64encode
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from html.entities import html5
 from pathlib import Path
@@ -36,6 +36,7 @@ BASE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 TEMPLATES = Path(__file__).parent / "templates"
 
 
+@cache  # compiling the templates of a page takes longer than filling them in
 def load_templates() -> Templates:
     """The room's templates: everything escaped, every missing name an error."""
     environment = Templates(

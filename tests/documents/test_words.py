@@ -5,6 +5,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -72,13 +73,19 @@ def test_templates_of_pages(path: Path) -> None:
     assert ours(re.sub(r"<[^>]*>", " ", data)) == []
 
 
+@cache
+def parsed(source: str) -> list[ast.AST]:
+    """All nodes of a module."""
+    return list(ast.walk(ast.parse(source)))
+
+
 def texts(source: str) -> Iterator[tuple[int, str]]:
     """The strings of a module that may be read: line and text, {} for what is filled in.
 
     Docstrings are not among them, nor annotations, nor names: one word of small letters, digits
     and _.
     """
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = parsed(source)
     passed: set[int] = set()
     for node in nodes:
         if isinstance(node, ast.Expr):
@@ -88,7 +95,8 @@ def texts(source: str) -> Iterator[tuple[int, str]]:
             parts = (str(p.value) if isinstance(p, ast.Constant) else "{}" for p in node.values)
             yield node.lineno, "".join(parts)
         for name in ("annotation", "returns"):
-            passed |= set(map(id, ast.walk(getattr(node, name, None) or ast.Pass())))
+            if annotation := getattr(node, name, None):
+                passed |= set(map(id, ast.walk(annotation)))
     for node in nodes:
         match node:
             case ast.Constant(value=str(text)) if id(node) not in passed:
@@ -120,7 +128,7 @@ def test_messages(room: str) -> None:
 
 def docstrings(source: str) -> Iterator[tuple[int, str]]:
     """Line and text of each docstring of a module."""
-    for node in ast.walk(ast.parse(source)):
+    for node in parsed(source):
         documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
         if documented and (text := ast.get_docstring(node)):
             yield node.body[0].lineno, text
