@@ -57,7 +57,7 @@ def test_the_result_still_violates_and_is_not_larger(text: str, tries: int) -> N
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("text", [
-    "h_gap <= S_0*lam**k", "h_gap <= S_0*lam**(k+1)/(1-lam)", "h_norm <= 0.999*S_0/(1-lam)",
+    "h_gap <= S_0*lam**k", "h_gap <= S_0*lam**(k+1)/(1-lam)", "h_norm <= 0.9*S_0/(1-lam)",
     "h_norm <= S_0", "h_norm <= B_h/2", "h_gap <= lam**(k+1)*h_start",
     "h_gap <= S_0*lam**k*T/4", "step_gap <= lam*state_gap/2", "h_gap <= S_0*(lam**k - lam**T)",
     "1 < h_norm",
