@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import product
 from math import isqrt
 from typing import Any, NamedTuple
 
@@ -139,14 +140,17 @@ def shrink(
 
 def smallest_specs(spec: SystemSpec) -> Iterator[SystemSpec]:
     """Specs like this one, simplest in every field but T and K, which are at most 4, with each of a
-    few λ; also of the identity where it is an activation. None of written-out values."""
+    few λ; also of the identity where it is an activation, and where there are several units of 4
+    steps: one unit may need more than they do. None of written-out values."""
     if spec.values is not None:
         return
-    lengths = {name: min(SHORT, spec.T) for name in ("T", "K") if spec.has(name)}
-    simplest = {name: options[0] for name, options in field_choices(spec).items()} | lengths
+    simplest = {name: options[0] for name, options in field_choices(spec).items()}
     names = ("identity", spec.activation) if spec.has("activation") else (spec.activation,)
-    for name in dict.fromkeys(names):
+    own = min(SHORT, spec.T)
+    lengths = dict.fromkeys((own, SHORT if spec.n > 1 else own))
+    for length, name in product(lengths, dict.fromkeys(names)):
         fields: dict[str, Any] = {"activation": name} if spec.has("activation") else {}
+        fields |= {size: length for size in ("T", "K") if spec.has(size)}
         for rate in SIMPLE_RATES if "lam" in simplest else (spec.lam,):
             rates = {"lam": rate / activation(name).slope} if "lam" in simplest else {}
             yield with_fields(spec, simplest | fields | rates)
@@ -255,7 +259,7 @@ def explain_violation(
     opposite = {"<=": ">", "<": ">=", "exists": ">", "==": "!=", "!=": "=="}[statement.relation]
     lhs_text = "" if statement.lhs.is_number else f"{statement.lhs} = "
     rhs_text = "" if statement.rhs.is_number else f" = {statement.rhs}"
-    note = closeness_note(statement.relation, lhs, rhs)
+    note = closeness_note(statement, cached_system(spec.text), k or 0, lhs, rhs)
     left, right = (lhs[1], rhs[0]) if note else (lhs[0], rhs[1])
     digits = next((d for d in range(6, 17) if f"{left:.{d}g}" != f"{right:.{d}g}"), 17)
     digits = 6 if left == right and not note else digits

@@ -270,7 +270,8 @@ def check_record(
     rhs: tuple[float, float],
     explanation: str = "",
 ) -> Check:
-    """A Check: each side's middle with half its width as the error; lhs/rhs from the upper ends."""
+    """A Check: each side's middle with half its width as the error; lhs/rhs from the upper ends,
+    None of a violation that they do not show."""
 
     def midpoint(ends: tuple[float, float]) -> tuple[float, float]:
         low, high = float(ends[0]), float(ends[1])
@@ -284,11 +285,13 @@ def check_record(
     (lhs_mid, lhs_error), (rhs_mid, rhs_error) = midpoint(lhs), midpoint(rhs)
     if verdict == Verdict.HOLDS:
         ratio = min(ratio, 1.0)
-    is_decided = verdict in (Verdict.HOLDS, Verdict.VIOLATED) and np.isfinite(ratio)
+    apart = lhs == rhs or max(lhs[0], rhs[0]) > min(lhs[1], rhs[1])
+    is_known = verdict == Verdict.HOLDS or (verdict == Verdict.VIOLATED and apart)
     return Check(
         claim=claim, form=form, spec=spec.explicit_fields, k=k,
         lhs=lhs_mid, lhs_error=lhs_error, rhs=rhs_mid, rhs_error=rhs_error,
-        ratio=ratio if is_decided else None, verdict=cast(VerdictName, verdict.name),
+        ratio=ratio if is_known and np.isfinite(ratio) else None,
+        verdict=cast(VerdictName, verdict.name),
         replay=replay_command(claim, form, spec), explanation=explanation,
     )  # fmt: skip
 

@@ -31,6 +31,7 @@ from rnnbounds.theory.proof.claim import Statement
 LARGEST_PRECISION = 4096
 # Of systems that are driven so far that λ, which has 1074 bits, is next to nothing.
 LARGEST_LAST_PRECISION = 2**17
+SHOWN_BITS = 12  # for three digits
 h_gap, y_gap = symbols("h_gap y_gap")
 
 
@@ -184,6 +185,19 @@ def decide_by_balls(statement: Statement, pair: Batch, k: int, precision: int) -
         )
     finally:
         ctx.prec = old_precision
+
+
+def difference_text(statement: Statement, pair: Batch, k: int) -> str:
+    """lhs − rhs of one pair at one window in three digits; empty where balls do not tell it from 0,
+    as where both sides are equal."""
+    statement = with_single_output(statement, pair)
+    for precision in precisions(pair, k, lambda: 0):
+        lhs, rhs = (side_ball(side, pair, k, precision) for side in (statement.lhs, statement.rhs))
+        with ctx.workprec(precision):
+            difference = lhs - rhs
+        if difference.rel_accuracy_bits() >= SHOWN_BITS:
+            return str(difference.str(3, radius=False))
+    return ""
 
 
 def has_unbounded_side(statement: Statement, pair: Batch, k: int) -> bool:

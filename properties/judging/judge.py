@@ -23,7 +23,7 @@ import torch
 from sympy import Expr
 
 from rnnbounds.properties.errors import BoxError, QuantityError
-from rnnbounds.properties.judging.exact_decision import Outcome, decide_exactly
+from rnnbounds.properties.judging.exact_decision import Outcome, decide_exactly, difference_text
 from rnnbounds.properties.judging.simplification import statement_at_end, windows_held_by_outputs
 from rnnbounds.properties.measures.table import MEASURES
 from rnnbounds.properties.read.float_carrier import FLOATS
@@ -129,11 +129,15 @@ def compare_sides(relation: str, lhs: Interval, rhs: Interval) -> VerdictCodes:
     return np.asarray(np.where(is_held, HOLDS, np.where(fails & finite, VIOLATED, UNDECIDED)))
 
 
-def closeness_note(relation: str, lhs: Ends, rhs: Ends) -> str:
-    """Reason that a violation is one whose sides' enclosures do not show it; empty if they do."""
+def closeness_note(statement: Statement, pair: Batch, k: int, lhs: Ends, rhs: Ends) -> str:
+    """Reason that a violation of a pair is one whose sides' enclosures do not show it, and by how
+    much they differ, if balls tell that; empty if the enclosures show it."""
     sides = (Interval(*map(np.array, ends)) for ends in (lhs, rhs))
-    is_shown = bool(compare_sides(relation, *sides) == VIOLATED)
-    return "" if is_shown else "closer than float64 tells apart; decided in balls and rationals"
+    if compare_sides(statement.relation, *sides) == VIOLATED:
+        return ""
+    difference = difference_text(statement, pair, k)
+    note = "closer than float64 tells apart; decided in balls and rationals"
+    return note + (f": lhs − rhs = {difference}" if difference else "")
 
 
 def broadcast_side(side: Interval, shape: tuple[int, ...]) -> Interval:

@@ -108,7 +108,7 @@ def replay(
             k])),
             (judgement.lhs.lo[0, 0, k], judgement.lhs.hi[0, 0, k]),
             (judgement.rhs.lo[0, 0, k], judgement.rhs.hi[0, 0, k]),
-            verdict_note(statement, assumptions, judgement, k),
+            verdict_note(statement, assumptions, batch, judgement, k),
         )
         for k in range(judgement.verdicts.shape[2])
     )  # fmt: skip
@@ -116,13 +116,14 @@ def replay(
 
 
 def verdict_note(
-    statement: Statement, assumptions: Sequence[Assumption], judgement: Judgement, k: int
-) -> str:
+    statement: Statement, assumptions: Sequence[Assumption], batch: Batch, judgement: Judgement,
+    k: int,
+) -> str:  # fmt: skip
     """The assumptions that a VACUOUS check of a pair does not certainly meet, and the constants
     that it lacks; what decided a violation that float64 does not show; else nothing."""
     verdict, lhs, rhs = judgement.entry((0, 0, k))
     if verdict == Verdict.VIOLATED:
-        return closeness_note(statement.relation, lhs, rhs)
+        return closeness_note(statement, batch, k, lhs, rhs)
     conditions = {a.id: statement_text(a.condition) for a in assumptions if a.condition is not None}
     missed = (
         conditions.get(name, f"a {name}")

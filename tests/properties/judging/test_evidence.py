@@ -123,12 +123,14 @@ def test_what_differs_nowhere_is_nearest_nowhere() -> None:
 
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_record_of_both_sides(verdict: Verdict) -> None:
-    """Middles with errors that cover the enclosures; a ratio only where a verdict was reached."""
+    """Middles with errors that cover the enclosures; a ratio only where a verdict was reached, and
+    of a violation where the enclosures show it."""
     check = check_record("c", "f", make_spec(), 1, verdict, (0.1, 0.3), (0.25, 0.25))
     assert check.lhs - check.lhs_error <= 0.1 <= 0.3 <= check.lhs + check.lhs_error
     assert (check.rhs, check.rhs_error) == (0.25, 0.0)
-    expected = {"HOLDS": 1.0, "VIOLATED": 0.3 / 0.25}.get(verdict.name)
-    assert check.ratio == expected
+    assert check.ratio == {"HOLDS": 1.0}.get(verdict.name)
+    shown = check_record("c", "f", make_spec(), 1, verdict, (0.26, 0.3), (0.25, 0.25))
+    assert shown.ratio == {"HOLDS": 1.0, "VIOLATED": 0.3 / 0.25}.get(verdict.name)
 
 
 def test_record_with_nothing_to_divide() -> None:

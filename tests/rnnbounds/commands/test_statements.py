@@ -111,11 +111,15 @@ def test_what_is_assumed_is_said(call, tiny):
 
 
 def test_a_close_violation_says_what_decided_it(call, tiny):
-    """h_1 = u, so that h_norm = S_0 and S_0(1 − 10⁻³⁰) is violated by less than float64 has."""
+    """h_1 = u, so that h_norm = S_0 and S_0(1 − 10⁻³⁰) is violated by less than float64 has: the
+    difference is printed, and no lhs/rhs, which would be less than 1."""
     spec = '{"kind":"linear","n":1,"d":1,"T":1,"seed":0,"regime":"diagonal","lam":0.5}'
     bound = "h_norm <= (1 - 1e-30)*B_h*(1 - lam)"
     out = call("replay", spec, "--statement", bound).out
-    assert "VIOLATED (closer than float64 tells apart; decided in balls and rationals)" in out
+    assert "decided in balls and rationals: lhs − rhs = 7.68e-31)" in out
+    assert " 0.9999999999999999 " not in out
+    equal = call("replay", spec, "--statement", "h_norm < B_h*(1 - lam)").out
+    assert equal.splitlines()[1].endswith("1.0      VIOLATED")
 
 
 @pytest.mark.parametrize("condition", ["lam > 1", "lam >= 1, lam <= 1", "T < 9, 2*lam > 2"])
