@@ -162,14 +162,18 @@ class Subject:
         """The inputs (T, d) of the largest gap between two ends, on the way up its gradient from
         (M, T, d), from end to end of their set (Frank & Wolfe, 1956)."""
         found, top = x[0], -1.0
-        for _ in range(CLIMBS):
-            one, other = (s[-self.model.n :] for s in ends(x.requires_grad_()))
-            gap = torch.linalg.vector_norm(one - other, 2, 0)
-            (slope,) = torch.autograd.grad(gap.sum(), x)
-            gap = gap.detach().nan_to_num(-1.0)
-            if float(gap.max()) > top:
-                top, found = float(gap.max()), x.detach()[int(gap.argmax())]
-            x = self.inputs.maximiser(slope)
+        for left in reversed(range(CLIMBS)):
+            with torch.set_grad_enabled(left > 0):
+                one, other = (s[-self.model.n :] for s in ends(x.requires_grad_()))
+                gap = torch.linalg.vector_norm(one - other, 2, 0)
+            sizes = gap.detach().nan_to_num(-1.0)
+            if float(sizes.max()) > top:
+                top, found = float(sizes.max()), x.detach()[int(sizes.argmax())]
+            if left == 0:
+                break
+            before, x = x, self.inputs.maximiser(torch.autograd.grad(gap.sum(), x)[0])
+            if torch.equal(before, x):  # no end leads further
+                break
         return found
 
     def two_runs(self, x: Tensor, y: Tensor, bound: fmpq) -> Iterator[Check]:
