@@ -6,7 +6,7 @@ towards a statement's limit is run for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,12 +77,15 @@ def falsify(
     targets: Sequence[Target],
     *, label: str, order: AttackOrder, budget: Budget, seed: int, device: str = "cpu",
     exact_budget: ExactBudget | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:  # fmt: skip
-    """Attack the statements until they have fallen, or the attacks are over."""
+    """Attack the statements until they have fallen, or the attacks are over; `progress` is told how
+    many attacks on systems of one kind are done, and of how many."""
     kinds = list(dict.fromkeys(kind for target in targets for kind in target.kinds))
-    for attack, share in order:
+    for position, (attack, share) in enumerate(order):
         share_name = () if share == 1 else (f"{share:g} of it",)
-        for kind in kinds:
+        for number, kind in enumerate(kinds):
+            progress(position * len(kinds) + number, len(order) * len(kinds))
             remaining = [
                 target for target in targets if target.is_unrefuted and kind in target.kinds
             ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -132,8 +132,10 @@ def attack_typed(
     seed: int,
     attacks: tuple[str, ...] = (ALL_ATTACKS,),
     device: str = "cpu",
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> TypedResult:
-    """Attack a typed statement; a counter-example comes back shrunk and explained."""
+    """Attack a typed statement; a counter-example comes back shrunk and explained. `progress` is as
+    `falsify` has it."""
     statement = stated.statement
     kinds = kinds_to_test(statement)
     missing_by_kind = [missing_quantities(kind, statement) for kind in kinds]
@@ -156,6 +158,7 @@ def attack_typed(
     falsify(
         [target], label=statement_text(statement), budget=budget, seed=seed, device=device,
         order=[(attack, 1.0) for attack in chosen_attacks(attacks)], exact_budget=exact_budget,
+        progress=progress,
     )  # fmt: skip
     assert target.scope is not None
     result = TypedResult(

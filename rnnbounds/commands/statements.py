@@ -18,7 +18,14 @@ from rnnbounds.properties.collector import limit_collector
 from rnnbounds.reports.records.checks import Check
 from rnnbounds.reports.text import count, plural, round_up
 from rnnbounds.reports.text import plain_number as digits
-from rnnbounds.shell.output import Format, check_target, echo, print_json, print_table
+from rnnbounds.shell.output import (
+    Format,
+    check_target,
+    echo,
+    print_json,
+    print_table,
+    show_status,
+)
 
 if TYPE_CHECKING:
     from rnnbounds.properties.attacks.scope import Scope
@@ -53,10 +60,11 @@ def attack(
     from rnnbounds.properties.attacks.typed_statement import attack_typed
 
     limit_collector()
-    result = attack_typed(
-        stated, budget=profile(profile_name), seed=seed,
-        attacks=chosen_attacks(attacks.split(",")), device=check_device(device),
-    )  # fmt: skip
+    with show_status("attacking") as advance:
+        result = attack_typed(
+            stated, budget=profile(profile_name), seed=seed, progress=advance,
+            attacks=chosen_attacks(attacks.split(",")), device=check_device(device),
+        )  # fmt: skip
     if format is Format.json:
         print_json(attack_document(result))
     else:

@@ -95,3 +95,11 @@ def test_a_statement_that_measures_nothing() -> None:
     for text in ("lam <= 1", "1 <= 2", "S_0*lam**k <= B_h"):
         with pytest.raises(InputError, match="measures nothing"):
             attacked(text)
+
+
+def test_progress_is_reported() -> None:
+    """An attack on systems of a kind after the other is counted, of those that there are."""
+    reports: list[tuple[int, int]] = []
+    attacks = ("random", "extremal")
+    attacked("h_norm <= 0", attacks=attacks, progress=lambda *report: reports.append(report))
+    assert reports == [(done, 4) for done in range(4)]
