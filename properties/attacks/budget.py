@@ -18,6 +18,8 @@ class Budget:
     """Examples of each attack; an example is one batch of systems with some sequences each.
 
     ``tries``: at how many simpler systems the shrinking of one counter-example looks, twice.
+    ``worst``: how many worst instances of each kind of a family, if they are listed together;
+    all for None.
     ``models``: how many of each sort the guarantees of a certificate are attacked by.
     """
 
@@ -28,11 +30,14 @@ class Budget:
     batch: int
     sequences: int
     tries: int = TRIES
+    worst: int | None = None
     models: int = 1
 
 
 PROFILES: dict[str, Budget] = {
-    "quick": Budget(random=20, targeted=6, gradient=3, ascent=60, batch=24, sequences=12, tries=6),
+    "quick": Budget(
+        random=20, targeted=6, gradient=2, ascent=60, batch=24, sequences=12, tries=6, worst=3
+    ),
     "ci": Budget(random=160, targeted=50, gradient=8, ascent=150, batch=48, sequences=26, models=2),
     "deep": Budget(
         random=4000, targeted=1000, gradient=60, ascent=400, batch=64, sequences=8, models=71

@@ -10,11 +10,11 @@ from rnnbounds.properties.systems.spec import SystemSpec
 from rnnbounds.properties.systems.table import FAMILIES, find_kind, kinds_about
 
 
-def extremal_specs(about: str) -> Iterator[SystemSpec]:
-    """Every extremal instance of a kind or of a family."""
+def extremal_specs(about: str, most: int | None = None) -> Iterator[SystemSpec]:
+    """The extremal instances of a kind or of a family, of that at most so many of each kind."""
     kinds = kinds_about(about)
     if about in FAMILIES and (worst_of_all := FAMILIES[about].extremal):
-        yield from worst_of_all(kinds)
+        yield from worst_of_all(kinds, most)
         return
     for kind in kinds:
         yield from kind.worst()
@@ -23,8 +23,8 @@ def extremal_specs(about: str) -> Iterator[SystemSpec]:
 def visit_extremal(case: Case, visit: Visit) -> None:
     """Those on which what is stated can be read; what is typed has no worst ones, but corners."""
     corners = find_kind(case.kind).corners() if case.typed else ()
-    for spec in chain(corners, extremal_specs(case.kind)):
+    for spec in chain(corners, extremal_specs(case.kind, case.budget.worst)):
         visit(spec)
 
 
-ATTACKS = (Attack("extremal", visit_extremal, share=1.0, start_order=1, seeded=False),)
+ATTACKS = (Attack("extremal", visit_extremal, share=1.0, seeded=False),)

@@ -124,11 +124,11 @@ class Kind:
 @dataclass(frozen=True, eq=False)
 class Family:
     """Kinds of which some claims speak at once, and if they are then drawn together, how, and their
-    worst instances."""
+    worst instances, at most so many of each kind."""
 
     members: Mapping[str, Kind]
     spec_strategy: Callable[[SpecType, DrawRequest], SearchStrategy[SystemSpec]] | None = None
-    extremal: Callable[[Sequence[Kind]], Iterator[SystemSpec]] | None = None
+    extremal: Callable[[Sequence[Kind], int | None], Iterator[SystemSpec]] | None = None
 
 
 def kind_of_spec(spec: SystemSpec) -> Kind:
