@@ -80,18 +80,16 @@ class Attack:
 
     name: as ``--attacks`` has it. search: shows specs to a visitor, as many as the budget says.
     idle_reason: why it has nothing to do for a form; empty where it may. share: how much of it a
-    false variant meets before the whole of any attack. start_order: parts of a greater one are
-    begun later in a run, where the longest are begun first. seeded: whether what it shows depends
-    on the seed. directed: whether it goes where a statement comes near to falling, so that each
-    statement asks for systems of its own. is_random: whether it shows the budget's random examples,
-    one by one.
+    false variant meets before the whole of any attack. seeded: whether what it shows depends on the
+    seed. directed: whether it goes where a statement comes near to falling, so that each statement
+    asks for systems of its own. is_random: whether it shows the budget's random examples, one by
+    one.
     """
 
     name: str
     search: Callable[[Case, Visit], None]
     idle_reason: Callable[[Form], str] = lambda form: ""
     share: float = 0.0
-    start_order: int = 3
     seeded: bool = True
     directed: bool = False
     is_random: bool = False

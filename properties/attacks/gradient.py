@@ -169,6 +169,4 @@ def idle_reason(form: Form) -> str:
     return ascent_obstacle(form.statement) or no_gradient
 
 
-ATTACKS = (
-    Attack("gradient", visit_ascents, idle_reason=idle_reason, start_order=3, directed=True),
-)
+ATTACKS = (Attack("gradient", visit_ascents, idle_reason=idle_reason, directed=True),)

@@ -119,6 +119,6 @@ def visit_targeted(case: Case, visit: Visit) -> None:
 
 
 ATTACKS = (
-    Attack("random", visit_random, share=0.1, start_order=2, is_random=True),
-    Attack("targeted", visit_targeted, start_order=0, directed=True),
+    Attack("random", visit_random, share=0.1, is_random=True),
+    Attack("targeted", visit_targeted, directed=True),
 )

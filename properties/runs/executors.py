@@ -46,6 +46,14 @@ def limit_library_threads() -> None:
     os.environ |= dict.fromkeys(THREAD_COUNTS, "1")
 
 
+def begin_processes(workers: int) -> None:
+    """Let the processes of `local_executor` be made ready while this one is still at its imports:
+    these take as long there as here."""
+    if workers > 1:
+        limit_library_threads()
+        _fresh_processes()
+
+
 @contextmanager
 def local_executor(workers: int) -> Iterator[Executor | None]:
     """None, which is this process, for fewer than two workers, else a pool of processes; these are

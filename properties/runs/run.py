@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 import torch
 
 from rnnbounds.impl.models.torch_machine import require_sound
-from rnnbounds.properties.attacks.attack import attacks as every
 from rnnbounds.properties.collector import limit_collector
 from rnnbounds.properties.runs.executors import answers
 from rnnbounds.properties.runs.parts import (
@@ -27,6 +26,9 @@ from rnnbounds.properties.runs.parts import (
 )
 from rnnbounds.properties.runs.versions import current_commit, package_versions
 from rnnbounds.reports.records.record import Environment
+
+# In this order parts are started: those of the longest first, others last.
+STARTED = (PROOF, SABOTAGE, "gradient", "extremal", GUARANTEED, "random", "targeted")
 
 
 def run_parts(
@@ -54,10 +56,9 @@ def remote_part(part: Part, profile: str, seed: int, device: str) -> bytes:
 def heaviest_first(parts: Sequence[Part]) -> list[Part]:
     """Long parts first, so that no process waits for a late one; and before them all proofs, which
     those of false variants follow."""
-    start_orders = {PROOF: -2, SABOTAGE: -1, GUARANTEED: 0}
-    start_orders |= {name: attack.start_order for name, attack in every().items()}
+    ranks = {work: rank for rank, work in enumerate(STARTED)}
     return sorted(
-        parts, key=lambda part: (start_orders.get(part.work, 9), -len(part.claim_works), part)
+        parts, key=lambda part: (ranks.get(part.work, len(ranks)), -len(part.claim_works), part)
     )
 
 

@@ -15,7 +15,7 @@ import typer
 
 from rnnbounds.commands import options
 from rnnbounds.properties.collector import limit_collector
-from rnnbounds.properties.runs.executors import cluster_executor, local_executor
+from rnnbounds.properties.runs.executors import begin_processes, cluster_executor, local_executor
 from rnnbounds.reports.pages.run import FILES, write_report
 from rnnbounds.reports.records.outcome import run_problems
 from rnnbounds.reports.records.record import Run
@@ -51,6 +51,7 @@ def verify(
     folder = None if out is None else output.require_folder(out, *FILES)
     files = () if folder is None else tuple(folder / name for name in FILES)
     outputs = RequestedOutputs(baseline, summary).check(files)
+    begin_processes(0 if cluster else workers)
     from rnnbounds.impl.models.device import check_device
     from rnnbounds.properties.attacks.attack import chosen_attacks
     from rnnbounds.properties.attacks.budget import profile
