@@ -147,8 +147,8 @@ def result_lines(result: TypedResult) -> Iterator[str]:
         yield f"undecided: {text} ({counts_text(result)})"
         yield from undecided_lines(result, text)
     if place := stated_by(result.stated.statement, CLAIMS):
-        step = f", step '{place.step}'" if place.step else ""
-        yield f"`rnnbounds prove {place.claim}` proves it: form {place.form}{step}"
+        step = f" --step {shlex.quote(place.step)}" if place.step else ""
+        yield f"proved: rnnbounds prove {place.claim} --form {place.form}{step}"
     if assumed := assumed_texts(result):
         yield f"assumed: {', '.join(assumed)}"
     if scope.cells:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rnnbounds.commands.proofs.steps import print_wrapped, quantified_text
+from rnnbounds.commands.proofs.steps import listed, print_wrapped, quantified_text
 from rnnbounds.properties.runs.ledgers import ledger_records, unused_assumptions
 from rnnbounds.reports.records.record import LedgerRecord
 from rnnbounds.reports.text import plural
@@ -60,7 +60,7 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
                 "not shown: that a system meets all of this; only that z3 does not refute it"
             )
         for step in ledger.steps:
-            uses = f"  [{', '.join(step.uses)}]" if step.uses else ""
+            uses = f"  [{listed(step.uses)}]" if step.uses else ""
             stated = quantified_text(step.quantifier, step.statement)
             print_wrapped(f"{step.verdict:7} {step.method:10} {step.id}: {stated}{uses}")
             if step.verdict == "failed":
@@ -72,7 +72,7 @@ def print_ledgers(entry: Claim, ledgers: tuple[LedgerRecord, ...]) -> None:
         if not ledger.steps:
             echo("  no steps: a statement without a proof is not proved")
         if ledger.form in unused:
-            assumed = ", ".join(unused[ledger.form])
+            assumed = listed(unused[ledger.form])
             print_wrapped(
                 f"assumed, but used by no step: {assumed}; remove it, unless a quantity has no "
                 "meaning without it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -12,6 +13,8 @@ from rnnbounds.shell.output import Format, print_json
 
 def prove(
     claim: Ids = None,
+    form: Annotated[str | None, typer.Option("--form", metavar="NAME",
+        help="one form of the claim; all by default")] = None,
     step: Annotated[str | None, typer.Option("--step", metavar="NAME",
         help="one step of the claim: its premises, and z3's part")] = None,
     lemmas: Annotated[bool, typer.Option("--lemmas",
@@ -43,13 +46,15 @@ def prove(
 
     if second:
         require_cvc5()
+    if (form is not None or step is not None) and len(claim or ()) != 1:
+        raise typer.BadParameter("--form and --step are about one claim; name it")
     entries = named_claims(claim or ()) or list(theory.CLAIMS)
     check_claims(entries)
+    if form is not None:
+        entries = [replace(entry, forms=(entry.form(form),)) for entry in entries]
     if lemmas:
         return show_lemmas(entries, format)
     if step is not None:
-        if len(claim or ()) != 1:
-            raise typer.BadParameter("--step is about one claim; name it")
         return show_step(entries[0], step, format)
     proofs = prove_all(entries)
     rechecked = recheck(entries) if second else None

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from rnnbounds.shell.output import Format, echo, print_json, terminal_columns
-from rnnbounds.theory.errors import UnknownNameError
+from rnnbounds.theory.errors import InputError, UnknownNameError
 from rnnbounds.theory.language.printing import statement_text
 from rnnbounds.theory.proof.claim import Claim
 from rnnbounds.theory.proof.proof import Step
@@ -26,18 +26,27 @@ def print_wrapped(text: str, indent: int = 2) -> None:
         echo(line)
 
 
+def listed(names: Iterable[str]) -> str:
+    """Names of premises behind one another; they have commas of their own."""
+    return "; ".join(names)
+
+
 def quantified_text(quantifier: str, statement: str) -> str:
     """The statement, and for what it is stated."""
     return f"{quantifier}: {statement}" if quantifier else statement
 
 
 def find_steps(entry: Claim, name: str) -> dict[Step, list[str]]:
-    """The steps of this name, and the forms that each is of; raises UnknownNameError."""
+    """The steps of this name, and the forms that each is of; raises InputError, for what is
+    assumed, not proved, too."""
     steps: dict[Step, list[str]] = {}
     for form in entry.forms:
         for step in form.proof.steps:
             if step.id == name:
                 steps.setdefault(step, []).append(form.name)
+    assumed = {one.id: one.text for form in entry.forms for one in form.assumptions}
+    if not steps and name in assumed:
+        raise InputError(f"{name!r} is assumed by {entry.id} ({assumed[name]}); name a step")
     if not steps:
         # In quotes: names have commas.
         names = dict.fromkeys(f"'{step.id}'" for form in entry.forms for step in form.proof.steps)
@@ -66,7 +75,7 @@ def print_step(entry: Claim, forms: list[str], step: StepTrace) -> None:
     print_wrapped(f"{result.location}: {result.detail}")
     print_wrapped(f"to show: {quantified_text(result.quantifier, result.statement)}")
     for premises in step.hypotheses:
-        print_wrapped(f"from {', '.join(premises.uses) or 'nothing'}")
+        print_wrapped(f"from {listed(premises.uses) or 'nothing'}")
         for clause in premises.clauses:
             print_wrapped(clause, 4)
     for query in step.result.queries:

@@ -58,6 +58,33 @@ def test_one_step_by_any_method(call, claim, step, method):
     assert all(part["from"] for part in found)
 
 
+def test_one_form(call, refused):
+    """Of one claim by its name, whole or one step of it; premises are told apart, whose names have
+    commas; what is assumed is said to be no step."""
+    told = call("prove", "truncation", "--form", "paper").out.splitlines()
+    assert [line for line in told if line.startswith("truncation (")] == [
+        "truncation (paper): derived"
+    ]
+    named = ("--form", "paper", "--step")
+    assert call("prove", "truncation", *named, "state, one step").out.startswith(
+        "truncation (paper), state, one step: proved by smt\n"
+    )
+    (part,) = call("prove", "truncation", *named, "state", "--format", "json").json
+    assert part["forms"] == ["paper"]
+    uses = part["from"][-1]["uses"]
+    assert any("," in name for name in uses)
+    assert not any("; " in name for name in uses)
+    told = " ".join(call("prove", "truncation", *named, "state").out.split())
+    assert f"from {'; '.join(uses)} " in told
+    assert "unknown form of truncation 'papr'; did you mean paper" in refused(
+        "prove", "truncation", "--form", "papr"
+    )
+    assert "about one claim" in refused("prove", "--form", "paper")
+    assert "'contractive' is assumed by truncation (λ < 1); name a step" in refused(
+        "prove", "truncation", "--form", "paper", "--step", "contractive"
+    )
+
+
 def test_shared_lemmas(call):
     """The steps that several claims have, and where they are written; nothing is run."""
     told = call("prove", "--lemmas").out
