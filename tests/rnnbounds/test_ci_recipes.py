@@ -3,8 +3,11 @@ can run here does."""
 
 import configparser
 import inspect
+import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +19,7 @@ import pytest
 import torch
 import typer
 import yaml
+from hatchling.builders.wheel import WheelBuilder
 from safetensors.torch import save_file
 
 from rnnbounds import plugin as plugin_module
@@ -28,7 +32,8 @@ from rnnbounds.reports.gate.settings import (
 )
 from rnnbounds.shell.program import COMMANDS, COMMANDS_PACKAGE
 
-TEXT = (Path(__file__).parents[2] / "docs" / "guides" / "ci.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "guides" / "ci.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
@@ -136,13 +141,7 @@ def test_settings_that_say_too_little_or_too_much(line, told, tmp_path):
 def test_guard_and_the_assertions(call, tmp_path, monkeypatch):
     """Every call of guard, and every test that is shown, on models that keep what is asked."""
     monkeypatch.chdir(tmp_path)
-    torch.manual_seed(0)
-    rnn = torch.nn.LSTM(1, 4)
-    with torch.no_grad():
-        rnn.weight_hh_l0.mul_(0.3)
-    weights = {f"rnn.{name}": part for name, part in rnn.state_dict().items()}
-    for name in ("model", "free"):
-        save_file(weights, f"{name}.safetensors")
+    write_models(0.3)
     np.save("data.npy", np.random.default_rng(0).uniform(-2, 2, (200, 16, 1)))
     (tmp_path / "pyproject.toml").write_text(blocks("toml")[0])
     for words in sorted({*map(tuple, calls("rnnbounds guard"))}, key=lambda w: "--update" not in w):
@@ -155,3 +154,101 @@ def test_guard_and_the_assertions(call, tmp_path, monkeypatch):
     assert len(tests) == 3
     for test in tests:
         test()
+
+
+@pytest.fixture
+def checkout(call, tmp_path, monkeypatch):
+    """A repository with the settings, two models that keep them, and their baseline; a function
+    that carries out lines of a shell there, with the built wheel in place of an installation."""
+    monkeypatch.chdir(tmp_path)
+    wheel = next(WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"]))
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "rnnbounds").write_text(f'#!/bin/sh\nexec {sys.executable} -m rnnbounds "$@"\n')
+    (tools / "rnnbounds").chmod(0o755)
+    environment = os.environ | {
+        "PATH": f"{tools}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(tmp_path / "site"), "GITHUB_STEP_SUMMARY": str(tmp_path / "step.md"),
+        "OMP_NUM_THREADS": "1",
+    }  # fmt: skip
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    write_models(0.3)
+    np.save("data.npy", np.random.default_rng(0).uniform(-2, 2, (200, 16, 1)))
+    Path("pyproject.toml").write_text(blocks("toml")[0])
+    assert call("guard", "--update").code == 0
+
+    def carried_out(lines: list[str]) -> int:
+        install, *others = lines
+        assert install.startswith("python -m pip install ")
+        unpack = f"python -m zipfile -e {shlex.quote(wheel)} {shlex.quote(str(tmp_path / 'site'))}"
+        script = "\n".join(("set -eu", unpack, *others))
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=folder, env=environment, timeout=300, check=False,
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert "Traceback" not in done.stderr
+        return done.returncode
+
+    return carried_out
+
+
+def write_models(scale: float) -> None:
+    """The two models of the settings, of recurrent weights that large."""
+    torch.manual_seed(0)
+    rnn = torch.nn.LSTM(1, 4)
+    with torch.no_grad():
+        rnn.weight_hh_l0.mul_(scale)
+    weights = {f"rnn.{name}": part for name, part in rnn.state_dict().items()}
+    for name in ("model", "free"):
+        save_file(weights, f"{name}.safetensors")
+
+
+def shell_lines(recipe: Any) -> list[str]:
+    """The lines that a job carries out, on GitHub or on GitLab."""
+    (job,) = recipe.get("jobs", recipe).values()
+    return job.get("script") or [step["run"] for step in job["steps"] if "run" in step]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["GitHub", "GitLab"])
+def test_a_recipe_as_pasted(checkout, place):
+    """Green on models that keep what is asked; red on a regression, with what fails in the file
+    that is kept; red on a baseline that certifies nothing."""
+    recipe = yaml.safe_load(blocks("yaml")[("GitHub", "GitLab").index(place)])
+    lines = shell_lines(recipe)
+    assert checkout(lines) == 0
+    assert Path("models.md").read_text().startswith("## rnnbounds: all pass")
+    write_models(1.2)
+    assert checkout(lines) == 1
+    assert "**fails**" in Path("models.md").read_text()
+    write_models(0.3)
+    kept = Path("forecaster.json").read_text()
+    Path("forecaster.json").write_text(kept.replace('"certified"', '"undecided"', 1))
+    assert checkout(lines) == 2
+    assert "forecaster.json" in Path("models.md").read_text()
+
+
+HELD = """#!/bin/sh
+case "$2" in
+  list) echo 7 ;;
+  download) test "$3" = 7 && mkdir main && echo {} > main/run.json ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("program", [HELD, "#!/bin/sh\n", "#!/bin/sh\ntest $2 = list && echo 7\n"])
+def test_the_report_of_main_is_the_baseline(tmp_path, program):
+    """If there is one; a first run, and one whose report is gone, has none."""
+    for name, text in {"gh": program, "rnnbounds": '#!/bin/sh\necho "$@" > called\n'}.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    recipe = yaml.safe_load(blocks("yaml")[2])
+    _, *lines = shell_lines(recipe)
+    environment = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    for line in lines:
+        subprocess.run(["bash", "-euc", line], cwd=tmp_path, env=environment, check=True)
+    baseline = " --baseline main/run.json" if program is HELD else ""
+    called = (tmp_path / "called").read_text()
+    assert called == f"verify --profile quick --out report{baseline}\n"
