@@ -4,11 +4,15 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
+from inspect import cleandoc
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
+import msgspec
+
 from rnnbounds.cli import main
+from rnnbounds.commands.models.outcomes import GuardResults
 from rnnbounds.reports.records.codec import json_schema
 from rnnbounds.shell.program import COMMANDS
 from rnnbounds.theory import CLAIMS
@@ -109,8 +113,12 @@ def commands() -> Iterator[str]:
 
 
 def schemas() -> Iterator[str]:
-    """The JSON Schema of a run record."""
-    yield from ("```json", json.dumps(json_schema(), indent=1, ensure_ascii=False), "```", "")
+    """The JSON Schemas of a run record, and of what `guard` prints."""
+    guarded = msgspec.json.schema(GuardResults)
+    for definition in guarded["$defs"].values():
+        definition["description"] = cleandoc(definition["description"])
+    for schema in (json_schema(), guarded):
+        yield from ("```json", json.dumps(schema, indent=1, ensure_ascii=False), "```", "")
 
 
 def said(*arguments: str) -> str:

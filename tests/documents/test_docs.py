@@ -121,6 +121,8 @@ def test_every_form_is_in_the_table_with_its_inclusions() -> None:
     assuming = sum(bool(form.inclusions) for form in forms.values())
     counts = f"{len(forms)} forms, {assuming} of them derived from an assumed inclusion"
     assert first == f"{counts}."
+    schemas = "\n".join(tables.schemas())
+    assert all(f'"rnnbounds/{name}"' in schemas for name in ("run/4", "guarded/2", "changes/1"))
 
 
 def test_attack_a_bound(

@@ -16,8 +16,9 @@ from rnnbounds.reports.text import NOTHING, plural, round_up
 class ModelOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One model: the answer in a line, and each reason why it fails.
 
-    changes: since its baseline. verdict: of the certificate, or whether a measurement is stated.
-    advice: what to do, or which file was written. unread: what the only problem says was not read.
+    changes: since its baseline. k: at the ε that is asked. verdict: of the certificate, or whether
+    a measurement is stated. advice: what to do, or which file was written. unread: what the only
+    problem says was not read.
     """
 
     name: str
