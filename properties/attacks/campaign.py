@@ -52,14 +52,14 @@ def run_attack(
     a statement comes near to falling is told how near each came."""
     require_sound(device)
     chosen_attack = attacks()[attack]
-    make_batch = build_batch if chosen_attack.seeded else cached_batch
 
     def visit(spec: SystemSpec) -> float | None:
         if not is_wanted(spec):
             return None
-        batch = make_batch(spec, device)
+        seeded = chosen_attack.seeded
+        batch = build_batch(spec, device) if seeded else cached_batch(spec.text, device)
         judgements = judge_batch(batch)
-        if chosen_attack.seeded:  # nobody meets it again, and its pairs know it
+        if seeded:  # nobody meets it again, and its pairs know it
             batch.clear_caches()
         if not chosen_attack.directed:
             return None
@@ -71,14 +71,10 @@ def run_attack(
         chosen_attack.search(case, visit)
 
 
-def cached_batch(spec: SystemSpec, device: str = "cpu") -> Batch:
+@lru_cache(maxsize=CACHED_BATCHES)
+def cached_batch(text: str, device: str) -> Batch:
     """The batch of a spec that many claims and their variants meet, with all that was measured of
     it so far."""
-    return _cached_batch(spec.text, device)
-
-
-@lru_cache(maxsize=CACHED_BATCHES)
-def _cached_batch(text: str, device: str) -> Batch:
     return build_batch(parse_spec(text), device)
 
 

@@ -6,19 +6,13 @@ from dataclasses import replace
 
 from rnnbounds.properties.attacks.attack import attacks as every
 from rnnbounds.properties.attacks.budget import TRIES, Budget, batch_size
-from rnnbounds.properties.attacks.falsify import AttackOrder, Target, falsify
+from rnnbounds.properties.attacks.falsify import Target, falsify
 from rnnbounds.properties.attacks.shrink import shrink
 from rnnbounds.properties.judging.judge import form_quantities
 from rnnbounds.reports.records.checks import Check
 from rnnbounds.reports.records.record import VariantRecord
 from rnnbounds.theory.language.printing import statement_mathml, statement_text
 from rnnbounds.theory.proof.claim import Claim, Form, Variant, prove_variant
-
-
-def attack_order() -> AttackOrder:
-    """A share of what is quickest, then the whole of each attack."""
-    quick = [(name, attack.share) for name, attack in every().items() if attack.share]
-    return (*quick, *((name, 1.0) for name in every() if (name, 1.0) not in quick))
 
 
 def variant_target(form: Form, variant: Variant, budget: Budget) -> Target:
@@ -37,7 +31,9 @@ def attack_variants(
         variant_target(claim.form(variant.form), variant, budget)
         for variant in claim.false_variants
     ]
-    order = attack_order()
+    # A share of what is quickest, then the whole of each attack.
+    quick = [(name, attack.share) for name, attack in every().items() if attack.share]
+    order = (*quick, *((name, 1.0) for name in every() if (name, 1.0) not in quick))
     falsify(targets, label=claim.id, order=order, budget=budget, seed=seed, device=device)
     return tuple(
         record_variant(claim, variant, target, budget.tries)

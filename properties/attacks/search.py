@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import hypothesis
@@ -99,7 +100,8 @@ def unseen_spec(shown_specs: set[str], spec: SystemSpec, seed: int) -> SystemSpe
 
 
 def visit_random(case: Case, visit: Visit, target: bool = False) -> None:
-    """The systems of a kind; the kinds of a family have a share each, under a seed of their own."""
+    """The systems of a kind; the kinds of a family have a share each, under a seed of their own.
+    With ``target`` Hypothesis steers to greater lhs/rhs."""
     family = case.kind if case.kind in FAMILIES else None
     examples = case.budget.targeted if target else case.factor * case.budget.random
     for position, kind in enumerate(kinds_about(case.kind)):
@@ -113,12 +115,7 @@ def visit_random(case: Case, visit: Visit, target: bool = False) -> None:
             return
 
 
-def visit_targeted(case: Case, visit: Visit) -> None:
-    """Visit drawn systems of the case's kinds, with Hypothesis steering to greater lhs/rhs."""
-    visit_random(case, visit, target=True)
-
-
 ATTACKS = (
     Attack("random", visit_random, share=0.1, is_random=True),
-    Attack("targeted", visit_targeted, directed=True),
+    Attack("targeted", partial(visit_random, target=True), directed=True),
 )

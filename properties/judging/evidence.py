@@ -292,10 +292,6 @@ def check_record(
         lhs=lhs_mid, lhs_error=lhs_error, rhs=rhs_mid, rhs_error=rhs_error,
         ratio=ratio if is_known and np.isfinite(ratio) else None,
         verdict=cast(VerdictName, verdict.name),
-        replay=replay_command(claim, form, spec), explanation=explanation,
+        replay=f"rnnbounds replay '{spec.text}' --claim {claim} --form {form}",
+        explanation=explanation,
     )  # fmt: skip
-
-
-def replay_command(claim: str, form: str, spec: SystemSpec) -> str:
-    """The shell command that re-runs one check."""
-    return f"rnnbounds replay '{spec.text}' --claim {claim} --form {form}"

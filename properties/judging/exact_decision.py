@@ -352,15 +352,10 @@ def rational_root(square: fmpq) -> fmpq | None:
     return fmpq(p, q) if fmpq(p * p, q * q) == square else None
 
 
-def drop_zero_factors(side: sympy.Expr, env: dict[str, fmpq]) -> sympy.Expr:
-    """The side with vanishing factors left out, so that nothing irrational meets them."""
-    zeros = frozenset(name for name, value in env.items() if value == 0)
-    return substitute_zeros(side, zeros) if zeros else side
-
-
 @lru_cache(maxsize=1024)
 def substitute_zeros(side: sympy.Expr, zeros: frozenset[str]) -> sympy.Expr:
-    """The side where what these names stand for is 0; as it is where that has no value."""
+    """The side where what these names stand for is 0, so that nothing irrational meets them; as it
+    is where that has no value."""
     zero_symbols = (symbol for symbol in side.free_symbols if symbol.name in zeros)
     substituted = side.xreplace(dict.fromkeys(zero_symbols, sympy.Integer(0)))
     return side if substituted.has(sympy.zoo, sympy.nan, sympy.oo) else substituted
@@ -387,7 +382,8 @@ def signed_square(side: sympy.Expr, pair: Batch, k: int, precision: int) -> fmpq
             return None
         square *= value
     values = rational_values(other_factors, pair, k)
-    value = (
-        rational(drop_zero_factors(other_factors, values), values) if values is not None else None
-    )
+    if values is None:
+        return None
+    zeros = frozenset(name for name, value in values.items() if value == 0)
+    value = rational(substitute_zeros(other_factors, zeros), values)
     return None if value is None else square * value * abs(value)
