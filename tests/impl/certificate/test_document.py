@@ -185,6 +185,15 @@ def results():
     )
 
 
+def test_records_and_tables(results):
+    """The record of each result is JSON as it stands, and a notebook shows its rows."""
+    for result in results:
+        record = result.to_dict()
+        assert json.loads(json.dumps(record, allow_nan=False)) == record
+        assert result._repr_html_().count("<tr>") == 1 + len(result.rows())
+        assert repr(result) == f"<{type(result).__name__}: {result}>"
+
+
 def test_pictures(results, monkeypatch):
     """Of matplotlib, or one line that says to install it."""
     for result in results:
