@@ -106,6 +106,12 @@ def check_options(
     profile_name: str, seed: int, attacks: str, folder: str | None, baseline: str | None = None,
 ) -> RequestedOutputs:  # fmt: skip
     """Check the plugin's options before a run; raises pytest.UsageError in one line."""
+    from rnnbounds.shell.extras import MissingExtraError, require_extra
+
+    try:
+        require_extra("theory", "a run of the bounds")
+    except MissingExtraError as error:
+        raise pytest.UsageError(str(error)) from None
     from rnnbounds.properties.attacks.attack import chosen_attacks
     from rnnbounds.properties.attacks.budget import profile
     from rnnbounds.reports.pages.run import FILES

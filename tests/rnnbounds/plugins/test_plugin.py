@@ -13,6 +13,7 @@ from rnnbounds.plugin import ATTACKS
 from rnnbounds.properties.runs import parts
 from rnnbounds.reports.records.codec import encode, load
 from rnnbounds.reports.records.outcome import run_problems, without_environment
+from rnnbounds.shell.extras import EXTRAS
 from rnnbounds.theory import claim
 from rnnbounds.theory.kernel.solver.client import Solver
 
@@ -106,7 +107,7 @@ def test_a_solver_that_dies_ends_the_session(session, tmp_path, monkeypatch):
     assert not (tmp_path / "report").exists()
 
 
-def test_options(session, tmp_path):
+def test_options(session, monkeypatch, tmp_path):
     """--collect-only looks at nothing, so it writes nothing. A wrong option is exit 4 and one line
     before anything is collected; what the command line says overrides a setting. The plugin does
     not name the attacks, for it must not import the rooms in every session."""
@@ -124,6 +125,10 @@ def test_options(session, tmp_path):
     code, told = session("--bounds-report", "", own=True)
     assert code == pytest.ExitCode.USAGE_ERROR
     assert "--bounds-report is empty; name one, or leave it out" in told
+    monkeypatch.setitem(EXTRAS, "theory", ("gone_with_the_wind",))
+    code, told = session(*report, own=True)
+    assert code == pytest.ExitCode.USAGE_ERROR
+    assert "a run of the bounds needs gone_with_the_wind; install it with: pip install" in told
     assert not (tmp_path / "report").exists()
 
 
