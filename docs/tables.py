@@ -4,13 +4,14 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
-from inspect import cleandoc
+from inspect import cleandoc, getdoc
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
 import msgspec
 
+import rnnbounds
 from rnnbounds.cli import main
 from rnnbounds.commands.models.outcomes import GuardResults
 from rnnbounds.reports.records.codec import json_schema
@@ -112,6 +113,19 @@ def commands() -> Iterator[str]:
         yield from ("```", "")
 
 
+def names() -> Iterator[str]:
+    """Every public name, and the first sentence about it."""
+    yield from ("| name | |", "|---|---|")
+    for module in (rnnbounds, rnnbounds.cells, rnnbounds.strategies, rnnbounds.theory):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            text = getdoc(thing) if callable(thing) else "All claims, in reading order."
+            first = " ".join(str(text).partition("\n\n")[0].split()).partition(". ")[0]
+            first = first.removesuffix(".").replace("``", "`")
+            short = f"{module.__name__}.{name}".removeprefix("rnnbounds.")
+            yield f"| {{py:obj}}`{short} <{module.__name__}.{name}>` | {_cell(first)} |"
+
+
 def schemas() -> Iterator[str]:
     """The JSON Schemas of a run record, and of what `guard` prints."""
     guarded = msgspec.json.schema(GuardResults)
@@ -150,5 +164,6 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "quantities": quantities,
     "laws": laws,
     "commands": commands,
+    "names": names,
     "schemas": schemas,
 }
