@@ -36,7 +36,7 @@ class Budget:
 
 PROFILES: dict[str, Budget] = {
     "quick": Budget(
-        random=20, targeted=6, gradient=2, ascent=60, batch=24, sequences=12, tries=6, worst=3
+        random=20, targeted=6, gradient=2, ascent=40, batch=24, sequences=12, tries=6, worst=3
     ),
     "ci": Budget(random=160, targeted=50, gradient=8, ascent=150, batch=48, sequences=26, models=2),
     "deep": Budget(
