@@ -247,7 +247,7 @@ COMMANDS = [
     ("check rows/certificate.json --source rows.safetensors --ignore embed",
      "or check what '(rnnbounds truncate)' wrote", "check t.safetensors",
      "^t.safetensors: the certificate holds"),
-    ("check o/certificate.json", r"name it with (--source)",
+    ("check o/certificate.json", r"name it as source \((--source)\)",
      r"check o/certificate.json \1 m.safetensors", HOLDS),
     ("check t.onnx", r"check the (\.safetensors) that it was written beside", r"check t\1",
      "^t.safetensors: the certificate holds"),
