@@ -18,7 +18,6 @@ from rnnbounds.properties.judging.judge import (
     Judgement,
     Place,
     Verdict,
-    VerdictCodes,
     has_windows,
     judge,
     quantity_names,
@@ -118,8 +117,8 @@ class Evidence:
     def add_batch(self, batch: Batch, judgement: Judgement) -> None:
         """Count one judged batch."""
         ratios, is_judged = judgement.ratio, judgement.verdicts != VACUOUS
-        tally = count_verdicts(judgement.verdicts)
-        self.tally = self.tally.merge(tally)
+        counts = {v.name.lower(): int(np.count_nonzero(judgement.verdicts == v)) for v in Verdict}
+        self.tally = self.tally.merge(Tally(**counts))
         self.systems += int(is_judged.any(axis=(1, 2)).sum())
         self.pairs += int(is_judged.any(axis=2).sum())
         self.escalated += judgement.escalated
@@ -244,14 +243,6 @@ def are_comparable(first: Statement, second: Statement) -> bool:
     return first.lhs == second.lhs and all(
         side.relation in ("<=", "==") and not side.rhs.is_Symbol for side in (first, second)
     )
-
-
-def count_verdicts(verdicts: VerdictCodes) -> Tally:
-    """How many there are of each verdict."""
-    holds, violated, undecided, vacuous = (
-        int(np.count_nonzero(verdicts == verdict)) for verdict in Verdict
-    )
-    return Tally(holds=holds, violated=violated, undecided=undecided, vacuous=vacuous)
 
 
 def add_counts(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
