@@ -80,6 +80,12 @@ CALLS = (
     ("check", "rnn.pt", "--source", "none.pt"), ("guard", "--config", "none.toml"),
     ("verify", "--baseline", "none.json"), ("verify", "--workers", "x"), ("replay", "{}"),
     ("report", "none.json", "--out", "page"), ("compare", "none.json", "none.json"),
+    *(("certify", "rnn.pt", f"--inputs={B}") for B in ("nan", "-1", "inf", "1e999")),
+    *(("certify", *MODEL, f"--eps={eps}") for eps in ("nan", "0", "-1", "inf", "x", "0%", "")),
+    ("measure", "rnn.pt", "--data", "rnn.pt", "--eps=0"), ("truncate", *MODEL, "--eps=nan"),
+    ("guard", "none"), ("guard", "--config", "rnn.pt"), ("guard", "--summary", "rnn.pt/s.md"),
+    ("verify", "--summary", "rnn.pt/s.md"), ("compare", "rnn.pt", "rnn.pt"),
+    ("report", "rnn.pt", "--out", "page"), ("claims", "--run", "rnn.pt"), ("attack", "rnn.pt"),
     ("claims", "--run", "none.json"), ("experiment", "none"), ("experiment", "urnn", "--set", "x"),
 )  # fmt: skip
 PROGRAM = """

@@ -6,12 +6,14 @@ wrong is answered at once.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from rnnbounds.commands.options import path_option, require_file
+from rnnbounds.impl.errors import RangeError
 
 DATA_SUFFIXES = (".npy", ".npz", ".csv", ".safetensors")  # of files of recorded inputs
 EPILOG = """Cells: linear, lstm, lstm-projected, gru, gru-cho, and of each activation
@@ -21,9 +23,12 @@ before one of these names, or stack for the one that fits."""
 
 
 def _require_inputs(text: str | None) -> str | None:
-    """The set of inputs, whose file is there if it names one; raises FileError."""
+    """The set of inputs, a bound that is one or a file that is there; raises InputError."""
     if text is not None and Path(text).suffix in DATA_SUFFIXES:
         require_file(Path(text))
+    bound = 0.0 if text is None else ascii_number(text)
+    if bound is not None and not 0 <= bound < math.inf:
+        raise RangeError("the input bound B", bound, "a number ≥ 0")
     return text
 
 
@@ -87,9 +92,22 @@ def parse_epsilon(text: str) -> Any:
     return text
 
 
+def _require_epsilon(eps: Any) -> Any:
+    """One ε or several, each a share or a number > 0; raises RangeError."""
+    for one in eps if isinstance(eps, list | tuple) else (eps,):
+        if isinstance(one, float) and not 0 < one < math.inf:
+            raise RangeError("ε", one, "a number > 0")
+    return eps
+
+
 def epsilon_option(help: str) -> Any:
     """The option --eps, of numbers and shares."""
     help = f"{help}, or as 5% of the certified bound on ‖h‖₂, of a readout on ‖C h‖₂"
     return typer.Option(
-        "--eps", parser=parse_epsilon, metavar="E", help=help, rich_help_panel="Question"
+        "--eps",
+        parser=parse_epsilon,
+        metavar="E",
+        help=help,
+        callback=_require_epsilon,
+        rich_help_panel="Question",
     )
