@@ -255,7 +255,7 @@ COMMANDS = [
     ("check c.safetensors", "write it again with 'rnnbounds (truncate)'",
      r"\1 m.safetensors --inputs=-1:1 --eps 0.1 --out c.safetensors"),
     ("attack m.safetensors", r"to attack a model say 'rnnbounds (.*?)'", r"\1 --inputs=-1:1", UNIT),
-    ("prove --step x", "--step is about one claim; name it", "prove contraction-linear",
+    ("prove --step x", "--form and --step are about one claim; name it", "prove contraction-linear",
      "^contraction-linear .*: derived"),
     ("truncate m.safetensors --inputs=-1:1 --eps 1 --out no/y.safetensors",
      "name a file in a folder that can be written",
