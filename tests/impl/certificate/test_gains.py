@@ -192,7 +192,7 @@ def test_no_run_is_driven_further_apart(what, sizes, seed, scale, B) -> None:
 )
 def told(request, tmp_path):
     """A certificate by units of a stack of that kind, with a check of what it is changed to."""
-    held = load_model(stack(request.param, 2, 2, 2, 0))
+    held = load_model(stack(request.param, 1, 2, 2, 0))
     document = certify(held, inputs=1.0).to_dict()
 
     def check(**changes: object) -> set[str] | None:
@@ -219,7 +219,7 @@ def test_files_prove_them(told) -> None:
     others = [-g[0], *g[1:]], [math.nan, *g[1:]], [math.inf, *g[1:]], [None, *g[1:]], {}, 1
     for other in ([], g[:-1], [*g, 0.0], *others):
         assert check(unit_gains=other) is None, other
-        assert check(unit_gains=other, constants=named | {"gain": None}) is None, other
+    assert check(unit_gains=[], constants=named | {"gain": None}) is None
 
 
 def test_files_without_them_hold_by_their_norm(told) -> None:
