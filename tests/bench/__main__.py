@@ -13,7 +13,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 from clock import REPEATS, Clock
-from commands import gate
+from commands import gate, table
 from rows import CUDA_ROWS, ROWS
 
 
@@ -26,6 +26,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--out", type=Path, help="write bench.json there")
     parser.add_argument(
         "--gate", action="store_true", help="compare units of commands with docs/records alone"
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="also print the units, as docs/records has both"
     )
     given = parser.parse_args(arguments)
     if given.gate:
@@ -50,6 +53,9 @@ def main(arguments: list[str]) -> int:
             f" | {record['asked'] or ''} | {answer} |",
             flush=True,
         )
+    if given.record:
+        print()
+        table()
     if given.out is not None:
         given.out.mkdir(parents=True, exist_ok=True)
         (given.out / "bench.json").write_text(json.dumps(records, indent=1) + "\n", "utf-8")

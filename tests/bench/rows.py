@@ -170,9 +170,9 @@ def measure_sizes(cell: str, clock: Clock) -> Seen:
 
 CELLS = ("rnn-tanh", "lstm", "gru")
 ROWS = (
-    Row("truncation", f"truncation gaps, {SIZE}", "µs a pair", truncation, 300, loops=True),
-    Row("gradient", f"gradient gaps, {SIZE}", "µs a pair", gradient, 250, loops=True),
-    Row("campaign", f"truncation drawn and judged, {SIZE}", "µs a pair", campaign, 250, loops=True),
+    Row("truncation", f"truncation gaps, {SIZE}", "µs a pair", truncation, 150, loops=True),
+    Row("gradient", f"gradient gaps, {SIZE}", "µs a pair", gradient, 175, loops=True),
+    Row("campaign", f"truncation drawn and judged, {SIZE}", "µs a pair", campaign, 135, loops=True),
     *(Row(f"inference-{cell}", f"a truncated {cell} against torch's, n = 64, 1 × 4096", "ms",
           partial(inference, cell), 7 if cell == "rnn-tanh" else None)
       for cell in CELLS),

@@ -78,8 +78,12 @@ def test_commands_of_models_have_their_options(
         assert " does not exist; name a file" in capsys.readouterr().err
 
 
-def test_the_record_is_read() -> None:
-    """Rows of units stand among others; no command is recorded that is not measured."""
+def test_the_record_is_read(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """Rows of units stand among others, as the table has them; no command is recorded that is not
+    measured."""
+    monkeypatch.setattr(commands, "measured", lambda: iter([("help", 0.08), ("verify", 96.04)]))
+    commands.table()
+    assert commands.recorded(capsys.readouterr().out) == {"help": 0.08, "verify": 96.0}
     known = commands.recorded("| quick | work | 9 |\n| `help` | 0.08 |\n| `claims` | 12 |\n")
     assert known == {"help": 0.08, "claims": 12.0}
     assert commands.recorded(commands.RECORD.read_text("utf-8")).keys() <= commands.COMMANDS.keys()
