@@ -9,7 +9,7 @@ proof takes several, costs as much as many in floats.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -88,7 +88,7 @@ _STARTS, _ITERATIONS, _NEWTON = 8, 60, 15
 _WIDE, _BALLS = 128, 32  # states beyond which Newton starts, and eigenvalues are found, otherwise
 _FAR_SCALE = 4.0  # of states beyond the reach of gates
 _DISTANCE, _TOLERANCE = 1e-6, 1e-9  # what is worth a proof, not what proves
-_LEAST_STEP = 1e-14  # of a Newton step, after which none does better
+_LEAST_STEP = 1e-8  # of a Newton step, after which convergence of second order leaves rounding
 _NEIGHBOURHOOD = 2.0**-60
 
 
@@ -227,21 +227,24 @@ def periodic_point(frozen: Frozen, start: Vector, period: int) -> arb_mat | None
     return unique_zero(displacement, start)
 
 
-def limit_states(frozen: Frozen) -> tuple[Vector, Vector]:
-    """States to start from, and where all these and more come to after a while: (M, n) each."""
-    n = frozen.n
-    W = np.eye(n) if frozen.W is None else frozen.W
+def limit_states(cells: Sequence[Frozen]) -> list[tuple[Vector, Vector]]:
+    """Of each of the cells, which differ in their inputs alone: states to start from, and where all
+    these and more come to after a while, (M, n) each."""
+    one, n = cells[0], cells[0].n
+    W = np.eye(n) if one.W is None else one.W
     symmetric = W / max(1.0, float(np.abs(W).max()))
     slow_directions = 3 * np.linalg.eigh(symmetric + symmetric.T)[1].T[-2:]
     rng = np.random.Generator(np.random.Philox(key=n))
     starts = np.concatenate(
         [np.zeros((1, n)), slow_directions, -slow_directions, rng.standard_normal((_STARTS, n))]
     )
-    ends = np.concatenate([starts, _FAR_SCALE * rng.standard_normal((_STARTS, n))])
-    with np.errstate(all="ignore"):  # what overflows becomes NaN and is dropped
-        for _ in range(_ITERATIONS):
-            ends = frozen.step(ends)
-    return starts, np.array(_distinct_states(ends)).reshape(-1, n)
+    first = np.concatenate([starts, _FAR_SCALE * rng.standard_normal((_STARTS, n))])
+    x = np.repeat([cell.x for cell in cells], len(first), axis=0)
+    s, inputs = (torch.from_numpy(rows).T[None] for rows in (np.tile(first, (len(cells), 1)), x))
+    for _ in range(_ITERATIONS):  # what overflows becomes NaN and is dropped
+        s = float_step(one.program, one.parameters, s, inputs)
+    ends = s[0].T.numpy().reshape(len(cells), -1, n)
+    return [(starts, np.array(_distinct_states(each)).reshape(-1, n)) for each in ends]
 
 
 def periodic_candidates(
@@ -257,7 +260,7 @@ def periodic_candidates(
     are unless thoroughly.
     """
     n = frozen.n
-    starts, ends = limit_states(frozen) if start_states is None else start_states
+    starts, ends = limit_states([frozen])[0] if start_states is None else start_states
     from_limits_only = period > 2 or n > (_WIDE if thorough else _BALLS)
     if from_limits_only and len(ends) == 1:  # all has come to one point, with no other beside it
         return []
@@ -271,6 +274,7 @@ def periodic_candidates(
             h[active] += step
             size = np.abs(step).max(axis=1) / np.maximum(1.0, np.abs(h[active]).max(axis=1))
             active = active[(size > _LEAST_STEP) & np.isfinite(size)]
+            active = active[_distinct_rows(h[active])]  # what has come together goes on as one
             if not len(active):
                 break
         ends = h = np.concatenate([h, frozen.step(h)])
@@ -281,14 +285,19 @@ def periodic_candidates(
     return _distinct_states(solutions)[:4]
 
 
+def _distinct_rows(states: Vector) -> list[int]:
+    """The places of those that are apart from all before them: (M, n)."""
+    distinct: list[int] = []
+    for place, state in enumerate(states):
+        scale = _DISTANCE * np.maximum(1.0, np.abs(state).max())
+        if not (np.abs(states[distinct] - state).max(axis=1) <= scale).any():
+            distinct.append(place)
+    return distinct
+
+
 def _distinct_states(states: Vector) -> list[Vector]:
     """Those that are apart from all before them: (M, n)."""
-    distinct: list[Vector] = []
-    for state in states:
-        scale = _DISTANCE * max(1.0, float(np.abs(state).max()))
-        if not any(float(np.abs(state - other).max()) <= scale for other in distinct):
-            distinct.append(state)
-    return distinct
+    return list(states[_distinct_rows(states)])
 
 
 def _newton_steps(A: Vector, y: Vector) -> Vector:

@@ -41,6 +41,7 @@ from rnnbounds.impl.numbers.spectra.eigenvalues import BALL_SIZE, FLOAT_SIZE, un
 from rnnbounds.impl.numbers.spectra.krawczyk import Vector
 
 MOST_ROWS = 64  # of a table that are tried
+_TOGETHER = 9  # inputs whose limits are sought at once
 _LARGEST = 1e6  # norm of an input of a ball that is tried
 
 
@@ -108,11 +109,14 @@ def _refute_by_orbits(
     states = BOX if bool(torch.isfinite(box).all()) else ALL
     with ctx.workprec(_PRECISION):
         try:
-            for x, thorough in inputs:
-                if not norm_bound(x) <= input_bound:
-                    continue
-                if witness := _periodic_witness(freeze(x), is_in_box, thorough=thorough):
-                    return replace(witness, states=states, bound=input_bound)
+            held = [(freeze(x), deep) for x, deep in inputs if norm_bound(x) <= input_bound]
+            for place in range(0, len(held), _TOGETHER):
+                some = held[place : place + _TOGETHER]
+                starts = limit_states([frozen for frozen, _ in some])
+                for (frozen, thorough), states_of in zip(some, starts, strict=True):
+                    witness = _periodic_witness(frozen, states_of, is_in_box, thorough=thorough)
+                    if witness is not None:
+                        return replace(witness, states=states, bound=input_bound)
         except (np.linalg.LinAlgError, ExhaustedError):  # lost, or too long: nothing is claimed
             return None
     return None
@@ -137,10 +141,14 @@ def _eigenvalue_witness(model: LoadedModel[RNN]) -> Witness | None:
 
 
 def _periodic_witness(
-    frozen: Frozen, allowed: Callable[[arb_mat], bool], *, thorough: bool
+    frozen: Frozen,
+    start_states: tuple[Vector, Vector],
+    allowed: Callable[[arb_mat], bool],
+    *,
+    thorough: bool,
 ) -> Witness | None:
     """Two points of one small period under the constant input, or one that repels."""
-    start_states, points_by_period = limit_states(frozen), {}
+    points_by_period: dict[int, list[Vector]] = {}
     for period in PERIODS:
         points_by_period[period] = periodic_candidates(
             frozen, period, start_states, thorough=thorough
