@@ -104,33 +104,33 @@ def truncations(runner: Runner, x: Tensor, ks: Sequence[int]) -> Truncations:
     """All truncations of the windows x (M, T, d), started one after another: Σk steps a window."""
     M, T = x.shape[:2]
     starts = sorted({T - k for k in ks} | {0})
+    one = Floats({name: part[0] for name, part in runner.parameters.items()})
     zero, s = runner.zero(M), runner.zero(M)  # the full run, then the others, the longest first
     ratio, pairs, expanding = torch.zeros(3, M, dtype=torch.float64)
-    apart = _apart(s, M)
+    apart = _apart(s)
     for t in range(T):
         before = apart
         if t and t in starts:
-            s = torch.cat([s, zero], dim=1)
-            before = torch.cat([apart, s[0, :M].norm(dim=1)[None]])
-        s = runner.step(s, x[:, t].repeat(s.shape[1] // M, 1)[None])
-        apart = _apart(s, M)
-        clear = before > BLUR * (1 + s[0, :M].norm(dim=1))
+            s = torch.cat([s, zero])
+            before = torch.cat([apart, s[0].norm(dim=1)[None]])
+        s = runner.program(one, Rows(s), Rows(x[:, t])).value  # U x once for all runs
+        apart = _apart(s)
+        clear = before > BLUR * (1 + s[0].norm(dim=1))
         grown = torch.where(clear, apart / before, 0.0)
         if len(grown):
             ratio = torch.maximum(ratio, grown.amax(0))
             pairs, expanding = pairs + clear.sum(0), expanding + (grown > 1).sum(0)
     if T in starts:
-        s = torch.cat([s, zero], dim=1)
-    h = s[0, :, runner.states - runner.n :].reshape(-1, M, runner.n)
+        s = torch.cat([s, zero])
+    h = s[..., runner.states - runner.n :]
     rows = torch.tensor([starts.index(T - k) for k in ks])
     gap = runner.apart(Floats(runner.parameters), Rows(h[rows]), Rows(h[:1])).value
     return Truncations(norm_up(gap).T, ratio, pairs, expanding)
 
 
-def _apart(s: Tensor, M: int) -> Tensor:
+def _apart(s: Tensor) -> Tensor:
     """How far the truncated runs are from their full ones: (runs, M)."""
-    told = s[0].reshape(-1, M, s.shape[2])
-    found: Tensor = torch.linalg.vector_norm(told[1:] - told[:1], dim=2)
+    found: Tensor = torch.linalg.vector_norm(s[1:] - s[:1], dim=2)
     return found
 
 

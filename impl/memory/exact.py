@@ -16,16 +16,17 @@ import torch
 from flint import arb, arb_mat, ctx
 from torch import Tensor
 
-from rnnbounds.impl.arithmetic.base import V
+from rnnbounds.impl.arithmetic.base import ALL, V
 from rnnbounds.impl.arithmetic.entries import Balls, Columns
 from rnnbounds.impl.arithmetic.running import Running, RunningError
 from rnnbounds.impl.cells.runs import Runner
 from rnnbounds.impl.numbers.ball_functions import float_above
 from rnnbounds.impl.numbers.outward import add_up, norm_up
 
-PRECISIONS = (128, 256, 512, 1024, 2048, 4096)
+PRECISIONS = (96, 128, 256, 512, 1024, 2048, 4096)
 WORK = 2**29  # products of balls, for all windows that are decided together
-NEGLIGIBLE = 2.0**-7  # of ε: errors of float64 that a run in balls may end with
+NEGLIGIBLE = 2.0**-4  # of ε: errors of float64 that both runs may end with
+_DOWN = 1 - 2.0**-40  # what rounding of a few operations leaves of a lower bound, and more
 _TOGETHER = 64  # windows, as columns of one matrix
 
 
@@ -40,42 +41,55 @@ def within(runner: Runner, x: Tensor, asked: Sequence[tuple[int, float]]) -> lis
     """For each (k, ε): decide ‖h_T − h_T^k‖₂ ≤ ε rigorously for windows x (M, T, d); of f(h) with a
     readout f."""
     T = x.shape[1]
-    small = min((epsilon for _, epsilon in asked), default=0.0) * NEGLIGIBLE
+    small = min((epsilon for _, epsilon in asked), default=0.0) * NEGLIGIBLE / 2
     errors = []  # the largest of each window, (M,), before and after each step
     for full in states(runner, x):
-        errors.append(full.error.amax(2)[0])
+        errors.append(full.r[0, :, 0])
     tail = sum(bool((error <= small).all()) for error in errors[1:])
-    full_balls: dict[tuple[int, ...], Columns] = {}
+    full_balls: dict[tuple[int, ...], list[arb]] = {}  # of each window
     decided = []
-    for k, epsilon in asked:
-        short = x[:, T - k :]
-        apart = runner.apart(Running(runner.parameters), outputs(runner, full), near(runner, short))
-        size = apart.value.abs()
-        inside = norm_up(add_up(size, apart.error))[0] <= epsilon
-        least = (size - apart.error).clamp(min=0).norm(dim=2)[0] * (1 - 2.0**-40)
+    for k, epsilon in reversed(asked):  # small ε leave most windows open, whose balls serve all
+        inputs = x[:, T - k :]
+        short = near(runner, inputs)
+        apart = runner.apart(Running(runner.parameters), outputs(runner, full), short)
+        size, r = apart.value.abs(), apart.r[0, :, 0]
+        most = torch.minimum(norm_up(add_up(size, apart.error))[0], add_up(norm_up(size)[0], r))
+        inside = most <= epsilon
+        entries = (size - apart.error).clamp(min=0).norm(dim=2)[0]
+        least = torch.maximum(entries, size.norm(dim=2)[0] * _DOWN - r) * _DOWN
         clear = (least > max(epsilon, 2.0**-500)) & (least < math.inf)  # squares are floats
         undecided = ~inside & ~clear
         left = WORK // max(1, runner.products * (T + k))  # windows that may be run in balls
-        in_floats = tail
+        in_floats, is_near = tail, bool((short.r <= epsilon * NEGLIGIBLE).all())
         for precision in PRECISIONS:
             if precision < _bits(errors[T - in_floats][undecided], epsilon):
                 continue
             if not 0 < undecided.sum() <= left:
                 break
-            for rows in undecided.nonzero()[:, 0].split(_TOGETHER):
-                key = precision, in_floats, *rows.tolist()
+            open_rows = undecided.nonzero()[:, 0]
+            for start in range(0, len(open_rows), _TOGETHER):
+                rows = open_rows[start : start + _TOGETHER]
+                keys = [(precision, in_floats, row) for row in rows.tolist()]
                 with ctx.workprec(precision):
-                    if key not in full_balls:
-                        full_balls[key] = enclosed(runner, x[rows], in_floats)
-                    short_balls = enclosed(runner, short[rows], in_floats)
-                    gaps = distances(runner, full_balls[key], short_balls)
+                    if new := [key for key in keys if key not in full_balls]:
+                        run = enclosed(runner, x[[row for *_, row in new]], in_floats)
+                        each = [list(window) for window in zip(*run.units, strict=True)]
+                        full_balls.update(zip(new, each, strict=True))
+                    runs = [full_balls[key] for key in keys]
+                    full_run = Columns([list(unit) for unit in zip(*runs, strict=True)])
+                    short_run = (
+                        _as_balls(short, rows)
+                        if is_near
+                        else enclosed(runner, inputs[rows], in_floats)
+                    )
+                    gaps = distances(runner, full_run, short_run)
                     fine = torch.tensor([bool(gap <= epsilon) for gap in gaps], dtype=torch.bool)
                     beyond = torch.tensor([bool(gap > epsilon) for gap in gaps], dtype=torch.bool)
                 inside[rows], undecided[rows] = fine, ~fine & ~beyond
                 left -= len(rows)
-            in_floats = 0
+            in_floats, is_near = 0, False
         decided.append(Decided(inside, undecided))
-    return decided
+    return decided[::-1]
 
 
 def _bits(error: Tensor, epsilon: float) -> float:
@@ -91,7 +105,7 @@ def states(runner: Runner, x: Tensor, s: RunningError | None = None) -> Iterator
     s = RunningError.exactly(runner.zero(len(x))) if s is None else s
     yield s
     for inputs in x.unbind(1):
-        s = runner.program(m, s, RunningError.exactly(inputs[None]))
+        s = m.join(runner.program(m, s, RunningError.exactly(inputs[None])))
         yield s
 
 
@@ -126,9 +140,9 @@ def _as_floats(balls: Columns) -> RunningError:
     return RunningError(value, error)
 
 
-def _as_balls(near: RunningError) -> Columns:
-    """Balls of such centres and radii."""
-    value, error = (part[0].T.tolist() for part in (near.value, near.error))
+def _as_balls(near: RunningError, rows: Tensor | slice = ALL) -> Columns:
+    """Balls of such centres and radii, of some columns."""
+    value, error = (part[0, rows].T.tolist() for part in (near.value, near.error))
     pairs = zip(value, error, strict=True)
     return Columns([[arb(v, e) for v, e in zip(*pair, strict=True)] for pair in pairs])
 

@@ -23,7 +23,7 @@ from rnnbounds.impl.arithmetic.derivatives.dual_numbers import (
 )
 from rnnbounds.impl.cells.runs import Runner
 
-WORK = 2**29  # of entries cubed, over all steps that are differentiated
+WORK = 2**28  # of entries cubed, over all steps that are differentiated
 FEWEST = 64  # of the last steps of a window
 HELD = 2**24  # entries of Jacobians and of their products, at a time
 WRITTEN = 2**34  # entries cubed of the Jacobians of a window that are written down
