@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,30 @@ from rnnbounds.impl.checker.unitary import Finding, Source
 from rnnbounds.impl.checker.unitary import check as check_unitary
 from rnnbounds.impl.checker.weights import Readout, readout_named
 from rnnbounds.impl.errors import InputError, shown
-from rnnbounds.impl.format.sealed import EXPORTS, TRUNCATED, UNITARY, is_certificate
+from rnnbounds.impl.format.on_data import NEAR, SEEN, Near
+from rnnbounds.impl.format.sealed import (
+    EXPORTS,
+    READOUT,
+    TRUNCATED,
+    UNITARY,
+    is_certificate,
+    read_truncated,
+)
 from rnnbounds.impl.format.tensors import said_format
 
 if TYPE_CHECKING:
     from rnnbounds.impl.models.loaded import LoadedModel
     from rnnbounds.impl.reading.adapters import Source as Model
+    from rnnbounds.impl.reading.data.sequences import DataSource
 
-Checker = Callable[[Path, Source | None], tuple[dict[str, Any], tuple[Finding, ...]]]
-CHECKERS: Mapping[str, Checker] = {TRUNCATED.family: check_truncated, UNITARY.family: check_unitary}
+Checker = Callable[
+    [Path, Source | None, Readout | None, Callable[[], bool] | None],
+    tuple[dict[str, Any], tuple[Finding, ...]],
+]
+CHECKERS: Mapping[str, Checker] = {
+    TRUNCATED.family: check_truncated,
+    UNITARY.family: lambda path, source, readout, near: check_unitary(path, source),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +66,9 @@ class Checked(Shown):
 
     def line(self) -> str:
         """The verdict on the file."""
+        if (verdict := self.certificate.get("verdict")) in (NEAR, SEEN):
+            proved = "proved" if self.holds else "NOT PROVED"
+            return f"{self.file}: k is {proved}, {verdict}; nothing is certified"
         return f"{self.file}: the certificate {'holds' if self.holds else 'FAILS'}"
 
     def rows(self) -> list[Row]:
@@ -74,14 +93,17 @@ def check(
     ignore: Collection[str] = (),
     layer: str | None = None,
     direction: str | None = None,
+    data: DataSource | None = None,
 ) -> Checked:
     """Prove the certificate of a file again, in ball arithmetic that shares nothing with its maker.
 
     `file` is one of `save_truncated`, of `rnnbounds unitary`, or a certificate in JSON, which needs
     its model: the `source`, with `cell`, `ignore`, `layer` and `direction` as in `certify`. Of the
     other files the weights are compared with those of the source, if it is given; without one torch
-    is not imported. What is not proved of a certificate in JSON is named as information. Raises an
-    InputError for an export, a file that is not intact, and a certificate that cannot be checked.
+    is not imported. A truncated model whose k is proved near recorded inputs needs these `data`: by
+    them it is proved again, by the program that wrote it; a k that was only seen is never. What is
+    not proved of a certificate in JSON is named as information. Raises an InputError for an export,
+    a file that is not intact, and a certificate that cannot be checked.
 
     >>> assert rnnbounds.check("short.safetensors")
     """
@@ -95,19 +117,35 @@ def check(
         raise InputError(
             "cell, ignore, layer and direction are about a source; name one, or leave them out"
         )
-    alone = is_certificate(path)
     original, readout = None, None
     if source is not None:
-        named = readout_named(path) if alone else None
+        named = readout_named(path)
         original, readout = _read(source, cell, ignore, layer, named, direction)
-    if not alone:
-        certificate, findings = _checker(path)(path, original)
+    if not is_certificate(path):
+        near = None if data is None else partial(_prove_near, path, data)
+        certificate, findings = _checker(path)(path, original, readout, near)
     elif original is not None:
         certificate, findings = check_certificate(path, original, readout)
     else:
         problem = "this is a certificate of a model, which is not in the file"
         raise InputError(f"{problem}; name it as source (--source)")
+    if data is not None and certificate.get("verdict") != NEAR:
+        problem = "data are for a model whose k is proved near them, and this one is not"
+        raise InputError(f"{problem}; leave them out")
     return Checked(str(path), certificate, findings)
+
+
+def _prove_near(path: Path, data: DataSource) -> bool:
+    """True if the k of a truncated model is proved again near the data: torch runs the model."""
+    from rnnbounds.impl.models.surroundings import isolated
+    from rnnbounds.impl.near.again import is_proved_near
+    from rnnbounds.impl.reading.adapters import load_model
+
+    record = read_truncated(path).record
+    with isolated():
+        readout = None if record.readout is None else READOUT
+        model = load_model(path, record.cell, readout=readout)
+        return isinstance(record, Near) and is_proved_near(model, record, data)
 
 
 def _checker(path: Path) -> Checker:

@@ -19,12 +19,15 @@ for what it calls information; the cell, the input bound and each ε are what it
 - constants: S_0 and, of vanilla cells, each of L_ρ, M_ρ, ‖W‖₂, ‖U‖₂ and L_x is at least what its
   name means;
 - radius: ‖s_t‖_* ≤ R for all t, by the box or the bound on ρ alone;
-- readout: of a certificate about values C h, a bound on ‖C‖₂, by which gain and windows grow;
+- readout: of a certificate about values C h, a bound on ‖C‖₂, by which gain and windows grow; C is
+  in the file, or the source's;
 - states: ‖h_t‖₂ ≤ B_h, by C S/(1 − λ), by C R or by the box;
 - window: C λᵏ min(S/(1 − λ), R) ≤ ε for each pair (ε, k), or k steps and more leave as little by
-  `impl.checker.cells.remaining`;
+  `impl.checker.cells.remaining`; of a k that is known of recorded inputs alone, that it is proved
+  near them, and never of one that was only seen;
 - rounding: of vanilla cells, the bound of `impl.checker.cells.rounding`;
-- source, where the original model is given: its cell, its dtype and its weights are the file's.
+- source, where the original model is given: its cell, its dtype, its weights and the readout are
+  the file's.
 
 A constant that is null is one of which nothing is claimed. Sources: Miller & Hardt, Lemma 1;
 Johansson, Arb; Sylvester's law of inertia for the pivots; Higham for the rounding.
@@ -50,9 +53,17 @@ from rnnbounds.impl.checker.definite import exact, norm, norm_at_most
 from rnnbounds.impl.checker.machine import require_floats
 from rnnbounds.impl.checker.unitary import Finding, Source
 from rnnbounds.impl.checker.unitary_bounds import DTYPES
-from rnnbounds.impl.checker.weights import Readout, readout_norm, sizes, unchecked, weights_of
-from rnnbounds.impl.errors import FileError, at_least, exactly
+from rnnbounds.impl.checker.weights import (
+    Readout,
+    readout_norm,
+    readout_of,
+    sizes,
+    unchecked,
+    weights_of,
+)
+from rnnbounds.impl.errors import FileError, at_least, exactly, shown
 from rnnbounds.impl.format.fields import RecordError, converted
+from rnnbounds.impl.format.on_data import AnyRecord, Near, Seen, record_type
 from rnnbounds.impl.format.record import Record
 from rnnbounds.impl.format.sealed import no_certificate, no_truncated, read_truncated
 from rnnbounds.impl.format.tensors import MOST, Array, digest, encoded, strict
@@ -78,24 +89,56 @@ class Claim:
     scale: float = 1.0
 
 
-def check_truncated(path: Path, source: Source | None = None) -> Checked:
-    """The certificate of the file and what was found; it stands if every finding holds.
+def check_truncated(
+    path: Path, source: Source | None = None, readout: Readout | None = None,
+    near: Callable[[], bool] | None = None,
+) -> Checked:  # fmt: skip
+    """The certificate of the file and what was found; it stands if every finding holds. The readout
+    is the source's. near: proves again a k near recorded inputs, which are not in the file.
 
     Raises FileError for a file that is not intact or states what its format does not know,
     InputError for cells of which the checker knows nothing, MachineError.
     """
     require_floats()
     file = read_truncated(path)
-    weights = weights_of(path, file)
-    try:
-        found = list(proved(Claim(weights, file.record)))
-    except RecordError:
-        raise no_truncated(path, "holds no readable certificate") from None
+    weights, own = weights_of(path, file), readout_of(file)
+    record, found = file.record, []
+    if not isinstance(record, Record):
+        found.append(_on_data(path, record, near))
+    else:
+        claim = Claim(weights, record)
+        try:
+            if record.readout is not None:
+                scale, bound = readout_norm(record.readout, own)
+                claim, found = replace(claim, scale=scale), [bound]
+            found += proved(claim)
+        except RecordError:
+            raise no_truncated(path, "holds no readable certificate") from None
     if source is not None:
         same = source.equals(file.record.cell, file.record.dtype, weights)
-        detail = "the cell, its dtype and its weights are the source's, to the last bit"
+        parts = "its dtype and its weights"
+        if own is not None:
+            same = same and readout is not None and own.equals(readout)
+            parts = "its dtype, its weights and the readout"
+        detail = f"the cell, {parts} are the source's, to the last bit"
         found.append(Finding("source", same, detail))
-    return printed(file.certificate, file.record), tuple(found)
+    if isinstance(record, Record):
+        return printed(file.certificate, record), tuple(found)
+    information = {name: file.certificate[name] for name in INFORMATION}
+    said = {name: part for name, part in file.certificate.items() if name not in INFORMATION}
+    return said | {"information": information}, tuple(found)
+
+
+def _on_data(path: Path, record: Near | Seen, near: Callable[[], bool] | None) -> Finding:
+    """A k of recorded inputs: proved again by the program that it is from, not by one of its own.
+    Raises FileError where these are needed."""
+    detail = f"ε = {exactly(record.eps)} for k = {record.k}, {record.basis}"
+    if isinstance(record, Seen):
+        return Finding("window", False, detail)
+    if near is None:
+        reason = "is about recorded inputs, which are not in it"
+        raise FileError(path, reason, f"name them, {shown(record.data.source)}, with --data")
+    return Finding("window", near(), f"{detail}, again by the program that wrote it")
 
 
 def check_certificate(path: Path, source: Source, readout: Readout | None = None) -> Checked:
@@ -108,9 +151,12 @@ def check_certificate(path: Path, source: Source, readout: Readout | None = None
     require_floats()
     try:
         document = strict(disk.read(path, MOST).decode())
-        said = converted(document, Record)
+        said: AnyRecord = converted(document, record_type(document))
     except (OSError, ValueError, RecursionError):
         raise no_certificate(path, "holds no certificate that can be checked") from None
+    if not isinstance(said, Record):
+        reason = f"certifies nothing: its k is {said.basis}"
+        raise FileError(path, reason, "check the .safetensors that it was written beside")
     if said.verdict != "certified":
         reason = f"is of a model that is {said.verdict}: there is no window to check"
         raise FileError(path, reason, "check the certificate of a certified model")
@@ -127,8 +173,8 @@ def check_certificate(path: Path, source: Source, readout: Readout | None = None
             raise no_certificate(path, "is the certificate of another model")
         claim, found = Claim(source.weights, said), []
         if said.readout is not None:
-            scale, shown = readout_norm(said.readout, readout)
-            claim, found = replace(claim, scale=scale), [shown]
+            scale, bound = readout_norm(said.readout, readout)
+            claim, found = replace(claim, scale=scale), [bound]
         found += proved(claim)
     except (RecordError, LayoutError):
         raise no_certificate(path, "holds no certificate that can be checked") from None

@@ -15,11 +15,26 @@ import numpy as np
 from rnnbounds import disk
 from rnnbounds.impl.checker.cells.layouts import STACKED, LayoutError, known, layers, layout
 from rnnbounds.impl.checker.definite import exact_rows, norm_at_most
-from rnnbounds.impl.checker.unitary import Finding
+from rnnbounds.impl.checker.unitary import Finding, Source
 from rnnbounds.impl.errors import FileError, at_least, shown
 from rnnbounds.impl.format.fields import BoundedReadout, RecordError
-from rnnbounds.impl.format.sealed import ANOTHER, TruncatedFile, is_about, no_truncated
-from rnnbounds.impl.format.tensors import MOST, Array, decoded, digest, dtype_of, encoded, strict
+from rnnbounds.impl.format.sealed import (
+    ANOTHER,
+    TruncatedFile,
+    is_about,
+    is_certificate,
+    no_truncated,
+)
+from rnnbounds.impl.format.tensors import (
+    MOST,
+    Array,
+    contents,
+    decoded,
+    digest,
+    dtype_of,
+    encoded,
+    strict,
+)
 
 LARGEST = 2048  # states beyond which nobody waits for a check
 
@@ -77,14 +92,30 @@ class Readout:
     dtype: str
     weight: Array
 
+    def equals(self, other: "Readout") -> bool:
+        """True if both have one dtype and the same numbers, to the last bit."""
+        mine = Source(self.name, self.dtype, {"": self.weight})
+        return mine.equals(self.name, other.dtype, {"": other.weight})
+
 
 def readout_named(path: Path) -> str | None:
-    """The readout that a certificate says it is about, None if it says none."""
+    """The readout that a certificate, or that of a truncated model, says it is about, None if it
+    says none."""
     try:
-        name = strict(disk.read(path, MOST).decode())["readout"]["tensor"]
-    except (OSError, LookupError, ValueError, TypeError, RecursionError):
-        return None  # whoever reads the rest says what is wrong
+        data = disk.read(path, MOST)
+        text = data.decode() if is_certificate(path) else contents(data)[1]["certificate"]
+        name = strict(text)["readout"]["tensor"]
+    except Exception:  # whoever reads the rest says what is wrong
+        return None
     return name if isinstance(name, str) else None
+
+
+def readout_of(file: TruncatedFile) -> Readout | None:
+    """The readout in the file of a truncated model."""
+    if file.readout is None or file.record.readout is None:
+        return None
+    name, dtype = file.record.readout.tensor, str(dtype_of(file.readout))
+    return Readout(name, dtype, decoded(file.readout))
 
 
 def readout_norm(stated: BoundedReadout, read: Readout | None) -> tuple[float, Finding]:

@@ -27,7 +27,8 @@ from rnnbounds.impl.errors import InputError, RangeError, shown
 from rnnbounds.impl.format.sealed import EXPORTS
 
 LAYERS = 1000  # of which each is traced
-CERTIFICATE = "certificate.json"  # the name that it has in the file
+# The name that a certificate has in the file, or what stands in its place.
+CERTIFICATE, ON_DATA = "certificate.json", "not-certified.json"
 _NEEDED = ("onnx", "onnxscript")
 
 
@@ -48,19 +49,14 @@ def exported(module: FeedForward, certificate: dict[str, Any], path: Path) -> by
     check_export(path)
     if module.k > LAYERS:
         raise RangeError("the window k", module.k, f"at most {LAYERS} to export, as for a larger ε")
-    text = vouched(module, certificate, path)
-    return serialised(Stateless(module), module.sizes.d, module.k, text, path)
-
-
-def serialised(module: torch.nn.Module, d: int, steps: int, certificate: str, path: Path) -> bytes:
-    """The bytes of a module of fixed weights that maps x (N, T, d) -> (N, T, ·) in so many steps,
-    any N and T, with the text of its certificate: by the suffix of the path .pt2 or ONNX."""
-    program = traced_program(module, d, steps)
-    return _onnx(program, certificate) if path.suffix == ".onnx" else _pt2(program, certificate)
+    record = {ON_DATA if module.basis else CERTIFICATE: vouched(module, certificate, path)}
+    program = traced_program(Stateless(module), module.sizes.d, module.k)
+    return _onnx(program, record) if path.suffix == ".onnx" else _pt2(program, record)
 
 
 def traced_program(module: torch.nn.Module, d: int, steps: int) -> torch.export.ExportedProgram:
-    """The graph of such a module, whose batch and length are dynamic."""
+    """The graph of a module of fixed weights that maps x (N, T, d) -> (N, T, ·) in so many steps,
+    whose batch and length are dynamic."""
     x = torch.zeros(3, max(2, steps) + 5, d, dtype=next(module.buffers()).dtype)
     N, T = torch.export.Dim("batch", min=1), torch.export.Dim("length", min=1)
     with torch.no_grad():
@@ -116,13 +112,13 @@ def _silent() -> Iterator[None]:
         logging.disable(before)
 
 
-def _pt2(traced: torch.export.ExportedProgram, certificate: str) -> bytes:
+def _pt2(traced: torch.export.ExportedProgram, record: dict[str, str]) -> bytes:
     buffer = io.BytesIO()
-    torch.export.save(traced, buffer, extra_files={CERTIFICATE: certificate})
+    torch.export.save(traced, buffer, extra_files=record)
     return buffer.getvalue()
 
 
-def _onnx(traced: torch.export.ExportedProgram, certificate: str) -> bytes:
+def _onnx(traced: torch.export.ExportedProgram, record: dict[str, str]) -> bytes:
     with _silent():
         program = torch.onnx.export(
             traced, (), input_names=["x"], output_names=["h"], dynamo=True, verbose=False
@@ -130,6 +126,7 @@ def _onnx(traced: torch.export.ExportedProgram, certificate: str) -> bytes:
     if program is None:
         raise InputError("torch.onnx exports nothing of this model; export it to .pt2")
     model = program.model_proto
-    entry = model.metadata_props.add()
-    entry.key, entry.value = CERTIFICATE, certificate
+    for name, text in record.items():
+        entry = model.metadata_props.add()
+        entry.key, entry.value = name, text
     return bytes(model.SerializeToString())

@@ -4,7 +4,6 @@ Source: Miller & Hardt, section 3.
 """
 
 from collections.abc import Mapping
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -31,11 +30,13 @@ class FeedForward(torch.nn.Module):
     `weights` are those of the `cell`, one of `impl.cells.table.CELLS`, by the names of its layout
     (or of the vanilla one with that `activation`): for an RNN, an LSTM or a GRU of g gates
     weight_ih (g n, d), weight_hh (g n, n) and, optionally, bias_ih and bias_hh (g n,). The module
-    maps x (N, T, d) -> (N, T, n), or (N, T, p) through the readout, a `torch.nn.Linear(n, p)`; with
-    `latest` it reads the last k inputs alone and gives h_T^k (N, n), in k steps of N rows. The
-    parameters carry torch's names, so that the state dict loads into torch's own module. Work: k·T
-    − k(k−1)/2 cells a sequence, in k sequential steps. Raises ShapeError, RangeError (k < 0),
-    UnknownNameError, UnknownNameError.
+    maps x (N, T, d) -> (N, T, n); with `latest` it reads the last k inputs alone and gives h_T^k
+    (N, n), in k steps of N rows. The parameters carry torch's names, so that the state dict loads
+    into torch's own module. `readout` is the matrix C (p, n) if its certificate is about values
+    C h; the outputs are h all the same, as a model may do more with h than its head says. `basis`
+    says in words what k rests on where it is not certified for all inputs. Work: k·T − k(k−1)/2
+    cells a sequence, in k sequential steps. Raises ShapeError, RangeError (k < 0),
+    UnknownNameError.
     """
 
     def __init__(
@@ -45,8 +46,9 @@ class FeedForward(torch.nn.Module):
         activation: str | None = None,
         cell: str | None = None,
         k: int,
-        readout: torch.nn.Linear | None = None,
+        readout: Tensor | None = None,
         latest: bool = False,
+        basis: str = "",
     ) -> None:
         super().__init__()
         kind = _chosen(activation, cell)
@@ -57,14 +59,13 @@ class FeedForward(torch.nn.Module):
         if further := sorted(weights.keys() - layout.shapes.keys()):
             raise InputError(f"a {kind.name} has no weight {shown(further[0])}; leave it out")
         self.sizes = layout.sizes(weights)
-        if readout is not None and readout.in_features != self.sizes.n:
-            raise ShapeError("the readout's weight", f"(p, {self.sizes.n})", readout.weight)
         if k < 0:
             raise RangeError("k", k, "at least 0")
         self.k = k
         self.cell = kind.name
         self.readout = readout
         self.latest = latest
+        self.basis = basis
         self._roles = {name: name + kind.suffix for name in layout.shapes}
         for name, stored in self._roles.items():
             part = weights.get(name)
@@ -83,11 +84,10 @@ class FeedForward(torch.nn.Module):
         return "identity" if self.cell == "linear" else self.cell.removeprefix("rnn-")
 
     def forward(self, x: Tensor) -> Tensor:
-        """The outputs h_t^k, or what the readout makes of them: (N, T, d) -> (N, T, n or p), or of
-        the last alone, (N, n or p)."""
+        """The outputs h_t^k: (N, T, d) -> (N, T, n), or the last alone, (N, n)."""
         kind, weights = self._checked(x)
         if self.latest:
-            return self._read(last_output(kind, weights, x, self.k))
+            return last_output(kind, weights, x, self.k)
         drive = kind.drive(weights, x)
         s = drive.new_zeros(*x.shape[:2], self.sizes.state)
         if self.k:
@@ -96,12 +96,14 @@ class FeedForward(torch.nn.Module):
         for j in range(1, min(self.k, x.shape[1])):
             done.append(s[:, :1].clone())  # a view would hold all of s
             s = kind.step(weights, drive[:, j:], s[:, :-1])
-        return self._read(torch.cat([*done, s], dim=1)[..., -self.sizes.n :])
+        return torch.cat([*done, s], dim=1)[..., -self.sizes.n :]
 
     def infer(self, x: Tensor) -> Tensor:
         """Outputs from the zero state on *at least* the last min(k, t) inputs, which the
         certificate's ε and rounding bound as they bound those of ``forward``, at about the work of
-        the recurrent loop instead of k times as much: (N, T, d) -> (N, T, n or p).
+        the recurrent loop instead of k times as much: (N, T, d) -> (N, T, n). Of a k that is
+        known of recorded inputs alone they are those of ``forward``: nothing is known of a
+        longer window.
 
         How the sequences are cut is chosen by size: `impl.convert.inference`. On a CUDA device with
         Triton an RNN, an LSTM, a GRU or a stack of them in float32 or float16 runs in fused
@@ -109,24 +111,19 @@ class FeedForward(torch.nn.Module):
         (InputError).
         """
         kind, weights = self._checked(x)
-        if form := fused_form(kind, weights, x, self.k):
+        if not self.basis and (form := fused_form(kind, weights, x, self.k)):
             weights = {name: part.detach() for name, part in weights.items()}
-            h = fused_outputs(kind, weights, x, self.k, form, self.latest)
-            with torch.no_grad():
-                return self._read(h)
+            return fused_outputs(kind, weights, x, self.k, form, self.latest)
         with torch.no_grad():
-            if self.latest or not self.k or not x.numel():
+            if self.latest or self.basis or not self.k or not x.numel():
                 return self.forward(x)
             M = chunks(kind, self.sizes.n, x, self.k)
-            return self._read(outputs(kind, weights, x, self.k, M, self._vanilla))
+            return outputs(kind, weights, x, self.k, M, self._vanilla)
 
     def _checked(self, x: Tensor) -> tuple[Kind, dict[str, Tensor]]:
         if x.ndim != 3 or x.shape[2] != self.sizes.d:
             raise ShapeError("x", f"(N, T, {self.sizes.d})", x)
         return _kind(self.cell), self.weights
-
-    def _read(self, h: Tensor) -> Tensor:
-        return h if self.readout is None else cast(Tensor, self.readout(h))
 
     @property
     def _vanilla(self) -> Activation | None:
@@ -138,7 +135,8 @@ class FeedForward(torch.nn.Module):
         """The sizes, the window and the cell, for `print(module)`."""
         what = f"activation={self.activation!r}" if self._vanilla else f"cell={self.cell!r}"
         alone = ", latest=True" if self.latest else ""
-        return f"{self.sizes.d}, {self.sizes.n}, k={self.k}, {what}{alone}"
+        basis = f", {self.basis}" if self.basis else ""
+        return f"{self.sizes.d}, {self.sizes.n}, k={self.k}, {what}{alone}{basis}"
 
 
 def _chosen(activation: str | None, cell: str | None) -> Kind:

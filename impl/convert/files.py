@@ -8,8 +8,9 @@ from typing import Any
 from rnnbounds.impl.certificate.record import Certificate, certificate_of, read_certificate
 from rnnbounds.impl.convert.export import exported
 from rnnbounds.impl.convert.feedforward import FeedForward
-from rnnbounds.impl.convert.truncate import packed, parsed
-from rnnbounds.impl.format.sealed import EXPORTS
+from rnnbounds.impl.convert.truncate import basis_of, packed, parsed, unrolled
+from rnnbounds.impl.errors import FileError
+from rnnbounds.impl.format.sealed import EXPORTS, LATEST
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.reading.files import read_file, write_file
 
@@ -43,12 +44,14 @@ def save_truncated(
 
 @isolated()
 def load_truncated(path: str | os.PathLike[str]) -> FeedForward:
-    """Rebuild a truncated model; raises an InputError for a file that is not intact.
+    """Rebuild a truncated model; raises an InputError for a file that is not intact. The module's
+    repr says so where its k is known of recorded inputs alone.
 
     >>> rnnbounds.load_truncated("short.safetensors")(x)  # x (N, T, d)
     """
     place = Path(path)
-    return parsed(read_file(place), place)[0]
+    model, file = parsed(read_file(place), place)
+    return unrolled(model, file.k, file.output == LATEST, basis_of(file.record))
 
 
 @isolated()
@@ -65,4 +68,9 @@ def load_certificate(path: str | os.PathLike[str]) -> Certificate:
     data = read_file(place, what="certificate")
     if data[8:9] != b"{":  # where safetensors has its header
         return read_certificate(data, place)
-    return certificate_of(parsed(data, place)[1].certificate)
+    file = parsed(data, place)[1]
+    if basis := basis_of(file.record):
+        raise FileError(
+            place, f"certifies nothing: its k is {basis}", "name the file of a certified model"
+        )
+    return certificate_of(file.certificate)

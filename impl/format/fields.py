@@ -128,10 +128,15 @@ class Other(Stated, frozen=True):
     layers: tuple[Layer, ...] | None
 
 
-class BoundedReadout(Exactly, frozen=True):
-    """The map C h: the name of C, its rows, the digest of its numbers, and a bound on ‖C‖₂."""
+class NamedReadout(Exactly, frozen=True):
+    """The map C h: the name of C, its rows, the digest of its numbers."""
 
     tensor: str
     outputs: Count
     sha256: str
+
+
+class BoundedReadout(NamedReadout, frozen=True):
+    """The map C h with a bound on ‖C‖₂."""
+
     norm: Size

@@ -1,6 +1,7 @@
 """Sealed files: safetensors whose metadata hold a certificate and a digest of all of it.
 
-The file of a truncated model: its weights under torch's names, its window and its record.
+The file of a truncated model: its weights under torch's names, its window and its record; with a
+readout that matrix too.
 
 Which tensors of the source the weights are from, a file cannot prove, so that it is information; it
 must be consistent all the same. Read without torch.
@@ -14,11 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from rnnbounds import disk
 from rnnbounds.impl.errors import FileError
 from rnnbounds.impl.format.fields import RecordError, converted
+from rnnbounds.impl.format.on_data import AnyRecord, record_type
 from rnnbounds.impl.format.record import Record
-from rnnbounds.impl.format.tensors import MOST, Part, contents, digest, dtype_of, plain
+from rnnbounds.impl.format.tensors import MOST, Part, contents, decoded, digest, dtype_of, plain
 
 
 class Provenance(Protocol):
@@ -113,19 +117,21 @@ UNITARY = Sealing(
 
 
 ALL, LATEST = "all", "latest"  # outputs that the model gives
+READOUT = "readout.weight"  # the tensor of C, whatever its name in the source
 EXPORTS = (".pt2", ".onnx")  # the endings of what other runtimes read, which is not checked
 _BEGINNING = re.compile(rb'"schema": "rnnbounds/([a-z]+-)?(certificate|truncated)/')
 
 
 @dataclass(frozen=True, eq=False)
 class TruncatedFile:
-    """The tensors of a file by name, its window, which outputs it gives, what it states, and its
-    certificate as it is."""
+    """The weights of a file by name and its readout, its window, which outputs it gives, what it
+    states, and its certificate as it is."""
 
     parts: Mapping[str, Part]
+    readout: Part | None
     k: int
     output: str
-    record: Record
+    record: AnyRecord
     certificate: dict[str, Any]
 
 
@@ -143,20 +149,36 @@ def read_truncated(
     """The file, unchanged since it was written, whose parts speak of one model."""
     parts, told, certificate = TRUNCATED.read(path, refuse, data)
     try:
-        stated = converted(certificate, Record)
+        stated: AnyRecord = converted(certificate, record_type(certificate))
     except RecordError:
         raise refuse(path, "holds no readable certificate") from None
     if told["output"] not in (ALL, LATEST):
         raise refuse(path, "has an unknown kind of output")
-    known = stated.constants.keys() == set(stated.proved_constants)
-    if not known or stated.verdict != "certified" or stated.readout is not None:
-        raise refuse(path, "holds no readable certificate")
+    if isinstance(stated, Record):
+        known = stated.constants.keys() == set(stated.proved_constants)
+        if not known or stated.verdict != "certified":
+            raise refuse(path, "holds no readable certificate")
+    readout = parts.pop(READOUT, None)
+    if not is_readout(stated, readout):
+        raise refuse(path, ANOTHER)
     if told["cell"] != stated.cell or told["k"] not in {str(one.k) for one in stated.truncation}:
         raise refuse(path, ANOTHER)
-    return TruncatedFile(parts, int(told["k"]), told["output"], stated, certificate)
+    return TruncatedFile(parts, readout, int(told["k"]), told["output"], stated, certificate)
 
 
-def is_about(stated: Record, roles: Mapping[str, Part], n: int, d: int) -> bool:
+def is_readout(stated: AnyRecord, part: Part | None) -> bool:
+    """True if that is the matrix (p, n) of the readout that a record is about, of finite numbers,
+    and None if it is about none."""
+    if part is None or stated.readout is None:
+        return part is None and stated.readout is None
+    shape = (stated.readout.outputs, stated.shape.n)
+    if tuple(part["shape"]) != shape or dtype_of(part) is None:
+        return False
+    same = digest("readout", {stated.readout.tensor: part}) == stated.readout.sha256
+    return same and bool(np.isfinite(decoded(part)).all())
+
+
+def is_about(stated: AnyRecord, roles: Mapping[str, Part], n: int, d: int) -> bool:
     """True if a record is about the model of these weights by role, and of these sizes."""
     return (
         (stated.shape.n, stated.shape.d) == (n, d)

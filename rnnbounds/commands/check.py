@@ -32,6 +32,8 @@ def check_file(
         help="the recurrent part of --source, as encoder.rnn")] = None,
     direction: Annotated[str | None, typer.Option("--direction",
         help="forward or backward, one of --source's two")] = None,
+    data: Annotated[Path | None, typer.Option("--data", metavar="FILE", callback=require_file,
+        help="the recorded inputs near which k is proved, of such a model")] = None,
     format: FormatOption = Format.text,
 ) -> int:  # fmt: skip
     """Prove the certificate of a file again in ball arithmetic; exit 1 if any part fails.
@@ -41,8 +43,9 @@ def check_file(
     """
     with show_status("proving the certificate anew"):
         checked = check(
-            file, source=source, cell=cell, ignore=ignore or (), layer=layer, direction=direction
-        )
+            file, source=source, cell=cell, ignore=ignore or (), layer=layer,
+            direction=direction, data=data,
+        )  # fmt: skip
     if format is Format.json:
         print_json(checked.to_dict())
         return int(not checked.holds)
@@ -51,7 +54,8 @@ def check_file(
     echo(checked.line())
     subject = f"{certificate['cell']}, n = {shape['n']}, d = {shape['d']}, {certificate['dtype']}"
     subject += f", of the {shown(vector_name(certificate))}" if "readout" in certificate else ""
-    echo(f"of {subject}, {_inputs_text(certificate)}")
+    inputs = f", {_inputs_text(certificate)}" if "input_bound" in certificate else ""
+    echo(f"of {subject}{inputs}")
     print_table(("part", "", "found"), [tuple(row.values()) for row in checked.rows()])
     for name, value in certificate["information"].items():
         if value not in ([], {}):

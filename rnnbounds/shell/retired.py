@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 _TRAINING = "the claims weight-gap and end-to-end state windows of training"
-_STATE = (
-    "it writes the state h: divide ε by the norm of the readout that `certify --readout` prints "
-    "(see docs/tutorial.md)"
-)
 _MARGIN = "use `rnnbounds.input_data(x, margin)` in Python"
 
 COMMANDS = {
@@ -16,8 +12,6 @@ COMMANDS = {
 }
 _OPTIONS = (
     ("certify measure truncate unitary", "--input-bound", "use --inputs B, or --inputs FILE"),
-    ("truncate", "--data", "use --inputs FILE"),
-    ("truncate", "--readout", _STATE),
     ("measure", "--batch --device", "use `rnnbounds.measure(model, data, batch=..., device=...)`"),
     ("certify measure", "--margin", _MARGIN),
     ("certify", "--steps --alpha --loss --readout-norm --target-bound --length", _TRAINING),

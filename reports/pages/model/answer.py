@@ -7,13 +7,17 @@ model is not read, so that a readout is never called its prediction.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from rnnbounds.reports.pages.experiment import Tone, Verdict
 from rnnbounds.reports.text import NOTHING, bound_text, plain_number, plural, round_up
 
 Document = Mapping[str, Any]
-TONES: Mapping[str, Tone] = {"certified": "good", "refuted": "bad", "undecided": "open"}
+TONES: Mapping[str, Tone] = {
+    "certified": "good", "refuted": "bad", "undecided": "open",
+    "near your data": "open", "only seen": "open",
+}  # fmt: skip
 STRONG_SHARE = Fraction(9, 10)  # a k that is stated of fewer windows is no memory to keep
 UNDECIDED = (
     "Undecided: no bound that was tried proves a k for all inputs, and nothing refutes one. The "
@@ -84,9 +88,25 @@ def answer_sentence(document: Document, model: str) -> str:
     precision = f"to within ε = {plain_number(windows[0]['eps'])}, however long the run"
     if not windows[0]["k"]:
         return f"{model} forgets: its output is known without any input {precision}"
-    fix = "fixes" if windows[0]["k"] == 1 else "fix"
-    last = "last input" if windows[0]["k"] == 1 else f"last {plural(windows[0]['k'], 'input')}"
-    return f"{model} forgets: its {last} {fix} the {vector_name(document)} {precision}"
+    fix = _inputs_that_fix(windows[0]["k"])
+    return f"{model} forgets: its {fix} the {vector_name(document)} {precision}"
+
+
+def _inputs_that_fix(k: int) -> str:
+    return "last input fixes" if k == 1 else f"last {plural(k, 'input')} fix"
+
+
+def on_data_sentences(document: Document) -> str:
+    """Sentences on a k that is known of recorded inputs alone."""
+    (row,), data = document["truncation"], document["data"]
+    windows = f"{data['windows']} of the {plural(data['of'], 'window')}"
+    windows += f" of {plural(data['length'], 'input')} from {Path(data['source']).name}"
+    fix = f"the {_inputs_that_fix(row['k'])} the {vector_name(document)} after the last input to "
+    fix += f"within ε = {plain_number(row['eps'])}, from the zero state"
+    if "delta" in document:
+        near = f"every input within {plain_number(document['delta'])} of {windows}"
+        return f"Proved near your data, for {near}: {fix}. Nothing is proved of other inputs."
+    return f"Only seen, nothing proved: on {windows} {fix}."
 
 
 def _lower_bound(document: Document) -> str:

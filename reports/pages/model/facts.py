@@ -52,11 +52,16 @@ def fact_sections(document: answer.Document) -> Iterator[Section]:
     yield Section("The certificate", tuple(blocks))
     if "norms_tried" in fields:
         yield Section("Norms that were tried", (norms_table(document),))
+    yield model_section(document)
+
+
+def model_section(document: answer.Document) -> Section:
+    """The model, and the digest of its weights."""
     model, digests = (
-        _facts_table(document, (name for name in names if name in fields))
+        _facts_table(document, (n for n in names if document.get(n) not in (None, "", [], {})))
         for names in (MODEL_FIELDS, DIGESTS)
     )
-    yield Section("The model", (model, Folded("SHA-256 of its weights, and schema", (digests,))))
+    return Section("The model", (model, Folded("SHA-256 of its weights, and schema", (digests,))))
 
 
 def norms_table(document: answer.Document) -> Table:

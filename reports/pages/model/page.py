@@ -30,9 +30,10 @@ from rnnbounds.reports.pages.model.answer import (
     inputs_text,
     measurement_sentence,
     measurement_verdict,
+    on_data_sentences,
 )
 from rnnbounds.reports.pages.model.details import detail_sections
-from rnnbounds.reports.pages.model.facts import fact_sections, origin_sections
+from rnnbounds.reports.pages.model.facts import fact_sections, model_section, origin_sections
 from rnnbounds.reports.pages.model.memory import memory_section, next_sections
 from rnnbounds.reports.text import capitalise, plural
 
@@ -66,6 +67,18 @@ def certificate_page(
     return Page(
         title, tuple(sections), " ".join(leads).strip(), document_verdict(document),
         kicker="certificate", failed=document.get("verdict") == "refuted",
+    )  # fmt: skip
+
+
+def on_data_page(document: Document, title: str, check_command: str) -> Page:
+    """The record of a truncated model whose k is known of recorded inputs alone: no certificate."""
+    proved = "delta" in document
+    words = "It proves k again" if proved else "It compares the weights with those of --source"
+    words += ", by the program that wrote it:" if proved else ", and proves nothing:"
+    sections = (Section("Check it", (Paragraph(words), Code(check_command))),)
+    return Page(
+        title, (*sections, model_section(document)), on_data_sentences(document),
+        document_verdict(document), kicker="truncated on recorded inputs",
     )  # fmt: skip
 
 

@@ -6,10 +6,9 @@ the certified bound on the output: ``--eps 5%``.
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from rnnbounds.impl.certificate.advice import training_calls
 from rnnbounds.impl.certificate.certify import absolute
 from rnnbounds.impl.certificate.inputs import input_data, input_tensor
 from rnnbounds.impl.certificate.record import Certificate
-from rnnbounds.impl.errors import InputError, at_least, at_most, exactly
+from rnnbounds.impl.errors import InputError, at_least, exactly
 from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import READERS, read_data
@@ -145,21 +144,15 @@ class ModelCall:
 
     def _further(self, certificate: Certificate, attacked: bool) -> list[str]:
         """Next steps for a certified model at its first ε: the attack, and serving it."""
-        eps, steps = certificate.windows[0][0], []
-        epsilon = exactly(eps)
+        steps, epsilon = [], exactly(certificate.windows[0][0])
         if not attacked:
             attack = self._command("certify", {**self._data, "--eps": epsilon}, "--attack")
             steps.append(f"see how much shorter its memory may be: {attack}")
-        readout = certificate.readout
-        if self.direction is None and (readout is None or readout.norm):
-            words = "serve it without a state"
-            if readout is not None:  # ‖C (h − h′)‖₂ ≤ ‖C‖₂ ‖h − h′‖₂
-                words += ", its h to within ε over the norm of the readout"
-                epsilon = at_most(math.nextafter(eps / readout.norm, 0.0))
+        if self.direction is None:
             options = {"--eps": epsilon, "--out": "short.safetensors"}
             if self.asked.text is None and self.asked.data is not None:
                 options["--inputs"] = str(self.asked.data.path)
-            steps.append(f"{words}: {replace(self, readout=None)._command('truncate', options)}")
+            steps.append(f"serve it without a state: {self._command('truncate', options)}")
         return steps
 
     def _of_data(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,9 +21,20 @@ def truncate_model(
     eps: Annotated[float, opt.epsilon_option("target ε")],
     out: opt.Out,
     inputs: opt.Inputs = None,
+    basis: Annotated[str, typer.Option("--basis", rich_help_panel="Question",
+        autocompletion=lambda: ["all", "near", "seen"],
+        help="what k rests on: all, certified for all inputs; near, proved near the data; seen, on "
+        "the data alone, which proves nothing")] = "all",
+    data: Annotated[Path | None, opt.recorded_inputs(
+        "recorded inputs, of --basis near or seen")] = None,
+    near: Annotated[float | None, typer.Option("--near", rich_help_panel="Question",
+        help="δ of --basis near, as in measure")] = None,
+    window: Annotated[int | None, typer.Option("--window", rich_help_panel="Inputs",
+        help="T, the length of windows of --data, as in measure")] = None,
     cell: opt.Cell = None,
     ignore: opt.Ignore = None,
     layer: opt.Layer = None,
+    readout: opt.Readout = None,
     latest: Annotated[bool, typer.Option("--latest", rich_help_panel="Output",
         help="a module of k inputs and one output")] = False,
     export: Annotated[list[Path] | None, typer.Option("--export", metavar="FILE",
@@ -30,8 +42,17 @@ def truncate_model(
         help="write FILE.pt2 or FILE.onnx too; repeatable")] = None,
     format: FormatOption = output.Format.text,
 ) -> int:  # fmt: skip
-    """Write the feed-forward equivalent and its certificate; exit 1 if none is certified."""
-    from rnnbounds.commands.models.call import AskedInputs, ModelCall, numbers_of
+    """Write the feed-forward equivalent and its certificate; exit 1 if none is certified.
+
+    With --basis near or seen k holds of recorded inputs alone: the file, its page and all that
+    prints it say so, and it has no certificate.
+    """
+    from rnnbounds.commands.models.call import (
+        AskedInputs,
+        ModelCall,
+        RecordedInputs,
+        numbers_of,
+    )
     from rnnbounds.commands.models.shown import (
         CERTIFYING_TITLE,
         explain_unwritten,
@@ -39,30 +60,47 @@ def truncate_model(
         read_tensors_text,
     )
     from rnnbounds.impl.convert.export import check_export, exported
-    from rnnbounds.impl.convert.truncate import NotCertifiedError, packed, truncate
+    from rnnbounds.impl.convert.truncate import (
+        ALL_INPUTS,
+        NotCertifiedError,
+        packed,
+        truncate,
+    )
     from rnnbounds.impl.reading.adapters import load_model
     from rnnbounds.impl.reading.files import check_target, write_files
     from rnnbounds.reports.files import make_folder
-    from rnnbounds.reports.pages.model.answer import epsilon_share, output_bound
+    from rnnbounds.reports.pages.model.answer import (
+        epsilon_share,
+        output_bound,
+        vector_name,
+        vector_symbol,
+    )
     from rnnbounds.reports.pages.model.page import (
         CERTIFICATE,
         INDEX,
         answer_files,
         certificate_page,
+        on_data_page,
     )
 
-    stated = AskedInputs(inputs, None)
+    recorded = None if data is None else RecordedInputs(data)
+    stated = AskedInputs(inputs, recorded)
     target, folder = _places(out, model, "truncated.safetensors")
     for path in export or ():
         check_export(path)
         check_target(path, model, suffix=path.suffix)
-    loaded = load_model(model, cell, ignore=ignore or (), layer=layer)
+    loaded = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
     input_set = stated.input_set(model, loaded.d)
     (eps,), shares = numbers_of([eps], loaded, lambda: input_set)
-    called = ModelCall(model, stated, cell, ignore or (), layer)
+    called = ModelCall(model, stated, cell, ignore or (), layer, readout)
+    of_all = basis == ALL_INPUTS or inputs is not None
     try:
         with output.show_status(CERTIFYING_TITLE.format(loaded.n)):
-            module, certificate = truncate(loaded, eps=eps, inputs=input_set, latest=latest)
+            module, certificate = truncate(
+                loaded, eps=eps, inputs=input_set if of_all else None, basis=basis, near=near,
+                data=None if recorded is None else recorded.sequences, window=window,
+                latest=latest,
+            )  # fmt: skip
     except NotCertifiedError as error:
         reason = "no window is certified"
         return explain_unwritten(error.certificate, called, target, reason, format, shares)
@@ -72,7 +110,11 @@ def truncate_model(
         make_folder(folder)
     files = {target: packed(module, certificate, target)} | exports
     if folder is not None:
-        page = certificate_page(certificate, target.name, f"rnnbounds check {target.name}")
+        check = f"rnnbounds check {target.name}"
+        if data is not None and near is not None:
+            check += f" --data {shlex.quote(data.name)}"
+        write = on_data_page if module.basis else certificate_page
+        page = write(certificate, target.name, check)
         pages = answer_files(page, certificate=certificate)
         files |= {folder / name: content for name, content in pages.items()}
     write_files(files)
@@ -82,8 +124,11 @@ def truncate_model(
         scope = "the last output alone, " if latest else ""
         precision = f"within {exactly(eps)} of the recurrent model"
         if (bound := output_bound(certificate)) is not None:
-            precision += f", {epsilon_share(eps, bound)} of ‖h‖₂ ≤ {at_least(bound)}"
+            size = f"‖{vector_symbol(certificate)}‖₂ ≤ {at_least(bound)}"
+            precision += f", {epsilon_share(eps, bound)} of {size}"
         output.echo(f"wrote {target}: {scope}k = {plural(module.k, 'input')}, {precision}")
+        if module.basis:
+            output.echo(f"{module.basis}; of other inputs nothing is known")
         if loaded.source != str(model):  # with notes on weights that were computed
             output.echo(f"the recurrent model is {shown(loaded.source)}")
         for path in exports:
@@ -91,7 +136,12 @@ def truncate_model(
                 f"wrote {path}: the model without a state, for batches and lengths of any size"
             )
         output.echo(f"{certificate['cell']}, {read_tensors_text(certificate)}")
-        if stated.line is not None:
+        if readout is not None:
+            output.echo(
+                f"ε is about the {shown(vector_name(certificate))}; the model writes h, for the "
+                f"head to read as before"
+            )
+        if stated.line is not None and not module.basis:
             output.echo(stated.line)
         print_unread_tensors(certificate)
         if folder is not None:

@@ -23,8 +23,9 @@ from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.files import save_truncated
 from rnnbounds.impl.convert.truncate import truncate, unrolled
 from rnnbounds.impl.errors import FileError, InputError
-from rnnbounds.impl.format.sealed import TRUNCATED
+from rnnbounds.impl.format.sealed import READOUT, TRUNCATED
 from rnnbounds.impl.format.tensors import decoded, digest, encoded, said_format
+from rnnbounds.impl.models.loaded import Readout
 from rnnbounds.impl.norms.metric import reason_to_omit
 from rnnbounds.impl.norms.state_norms import NORMS
 from rnnbounds.impl.reading.adapters import load_model
@@ -47,9 +48,9 @@ KNOWN = {}  # certificates by model and norm
 
 def saved(path, loaded, norm="auto"):
     """The path of the truncated model, certified in that norm."""
-    if (loaded.digest, norm) not in KNOWN:
-        KNOWN[loaded.digest, norm] = certify(loaded, inputs=1.5, eps=(EPSILON,), norm=norm)
-    certificate = KNOWN[loaded.digest, norm]
+    if (loaded, norm) not in KNOWN:
+        KNOWN[loaded, norm] = certify(loaded, inputs=1.5, eps=(EPSILON,), norm=norm)
+    certificate = KNOWN[loaded, norm]
     save_truncated(unrolled(loaded, certificate.window(EPSILON)), certificate.to_dict(), path)
     return path
 
@@ -109,6 +110,43 @@ def test_files_of_earlier_versions(tmp_path, more):
         (tmp_path / "t").write_bytes(written(forged, TRUNCATED.seal))
         with pytest.raises(FileError, match=f"{words} with 'rnnbounds truncate'"):
             check_truncated(tmp_path / "t")
+
+
+def test_readouts(tmp_path):
+    """C is in the file: its norm is proved, whatever is sealed, and no other map, shape or number
+    takes its place; windows and gain are those of C h."""
+    loaded, path = model(), tmp_path / "t"
+    loaded = replace(loaded, readout=Readout("head.weight", torch.tensor([[3.0, 4.0, 0.0, 0.0]])))
+    file = taken_apart(saved(path, loaded).read_bytes())
+    assert fallen(path) == set()
+    told = file.certificate
+    stated = told["readout"]
+    assert stated["norm"] < 5.0001
+
+    def sealed(C, **changes):
+        """The verdict on a file with this matrix and these changes of what is said of it."""
+        tensors = tuple(one for one in file.tensors if one[0] != READOUT)
+        if C is not None:
+            data = C.astype("<f4").tobytes()
+            tensors += ((READOUT, "F32", C.shape, data),)
+            part = {"dtype": "F32", "shape": C.shape, "data": data}
+            changes = {"sha256": digest("readout", {"head.weight": part}), **changes}
+        other = replace(file, tensors=tensors).stating(told | {"readout": stated | changes})
+        return verdict(path, other)
+
+    C = decoded(file.parts[READOUT])
+    assert sealed(C) is True
+    assert sealed(C, norm=4.999) is sealed(2 * C) is False
+    assert sealed(C, sha256=stated["sha256"][::-1]) is sealed(None) is None
+    for wrong in (C.T, C[0], C[:, :3], np.vstack([C, C]), C + np.nan, C + np.inf):
+        assert sealed(wrong) is None
+        assert not checked.loads(path)
+    plain = certify(replace(loaded, readout=None), inputs=1.5, eps=(EPSILON,)).to_dict()
+    for part in ("truncation", "constants"):
+        k = {"k": str(plain["truncation"][0]["k"])} if part == "truncation" else {}
+        assert verdict(path, file.stating(told | {part: plain[part]}).with_told(**k)) is False
+    bare = {name: value for name, value in told.items() if name != "readout"}
+    assert verdict(path, file.stating(bare)) is None
 
 
 def test_other_cells(tmp_path, monkeypatch):

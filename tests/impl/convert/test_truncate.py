@@ -1,5 +1,4 @@
 import json
-from copy import deepcopy
 from functools import cache
 
 import pytest
@@ -9,7 +8,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 from rnnbounds.impl.certificate.certify import certify
-from rnnbounds.impl.convert.files import save_truncated
+from rnnbounds.impl.convert.files import load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import NotCertifiedError, truncate
 from rnnbounds.impl.errors import InputError, RangeError
 from rnnbounds.impl.reading.adapters import load_model
@@ -22,6 +21,14 @@ def rnn(seed=0, lam=0.6, dtype=torch.float32, **options):
     with torch.no_grad():
         made.weight_hh_l0 *= lam / float(torch.linalg.matrix_norm(made.weight_hh_l0, 2))
     return made
+
+
+HEAD = {"readout": "head", "cell": "rnn-tanh"}
+
+
+def headed(factor=2.0):
+    """The state dict of `rnn` with a head of two outputs, whose weights are all equal."""
+    return {"head.weight": torch.full((2, 4), factor), **rnn().state_dict()}
 
 
 @cache
@@ -58,6 +65,28 @@ def test_file_is_a_model(tmp_path):
         assert file.metadata()["k"] == str(forward.k)
 
 
+def test_of_a_readout(tmp_path):
+    """k is that of `certify` for values C h; the file gives h and holds C, whatever its name, of
+    which the same is certified again."""
+    path, told = (
+        tmp_path / "t.safetensors",
+        truncate(headed(), eps=1e-2, inputs=1.0, **HEAD),
+    )
+    certificate = certify(headed(), inputs=1.0, eps=1e-2, **HEAD)
+    assert told.k == certificate.window(1e-2) > short().k
+    assert "of values y = head.weight h" in str(told)
+    save_truncated(*told, path)
+    x, again = inputs(), load_truncated(path)
+    assert torch.equal(again(x), told.module(x))
+    assert again(x).shape == (3, 50, 4)
+    assert torch.equal(again.readout, headed()["head.weight"])
+    save_truncated(again, told.certificate, tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+    assert (
+        certify(path, inputs=1.0, eps=1e-2, **HEAD | {"readout": "readout"}).window(1e-2) == told.k
+    )
+
+
 def test_not_certified():
     """A refuted or undecided model is not truncated; the error carries the certificate."""
     for weight, verdict in ((3.0, "refuted"), (1.0, "undecided")):
@@ -81,10 +110,10 @@ def test_certificate_of_another_model(tmp_path, name):
     for wrong in ({}, {"truncation": 3}, {"truncation": [3]}, certificate | {"schema": "?"}):
         with pytest.raises(InputError, match="certificate"):
             save_truncated(forward, wrong, tmp_path / name)
-    forward = deepcopy(forward)
-    forward.readout = torch.nn.Linear(4, 1)
-    with pytest.raises(InputError, match="readout"):
-        save_truncated(forward, certificate, tmp_path / name)
+    read = [truncate(headed(head), eps=1e-2, inputs=1.0, **HEAD) for head in (2.0, 3.0)]
+    for wrong, kept in ((read[0], certificate), (forward, read[0][1]), (read[0], read[1][1])):
+        with pytest.raises(InputError, match=r"certificate of another model|window k"):
+            save_truncated(getattr(wrong, "module", wrong), kept, tmp_path / name)
     assert names(tmp_path) == []
 
 

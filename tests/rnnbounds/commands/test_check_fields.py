@@ -36,7 +36,7 @@ def weights(kind):
     """The state dict of a module whose weights are small."""
     torch.manual_seed(0)
     module = torch.nn.LSTM(2, 1) if kind == "lstm" else torch.nn.RNN(1, 2)
-    read = {"head.weight": torch.ones(2, 2)} if kind == "readout" else {}
+    read = {"head.weight": torch.ones(2, 2)} if kind in ("truncated", "readout") else {}
     return {name: part.detach() * 0.3 for name, part in module.state_dict().items()} | read
 
 
@@ -52,7 +52,7 @@ def made(request, call, capsys, tmp_path):
     torch.save(weights(kind), source)
     command, *options = {
         "lstm": ("certify", "--inputs=-1:0.5", "--eps", 0.1),
-        "truncated": ("truncate", "--inputs=1.5", "--eps", 0.1),
+        "truncated": ("truncate", "--inputs=1.5", "--eps", 0.1, "--readout", "head"),
         "unitary": ("unitary", "--inputs=1.5"),
         "readout": ("certify", "--inputs=1.5", "--eps", 0.1, "--readout", "head"),
     }[kind]

@@ -1,0 +1,56 @@
+"""A k for recorded inputs alone: proved near them, as `measure --near` does, or only seen on them.
+
+Both are of runs from the zero state and of the output after the last input of a window.
+"""
+
+from typing import Any
+
+from rnnbounds.impl.errors import InputError, exactly, shown
+from rnnbounds.impl.format.fields import NamedReadout, Shape, Window
+from rnnbounds.impl.format.on_data import NEAR, SCHEMA, SEEN, Near, Recorded, Seen
+from rnnbounds.impl.memory.measure import held_part, measure_cell
+from rnnbounds.impl.memory.statement import from_k
+from rnnbounds.impl.models.loaded import LoadedModel
+from rnnbounds.impl.near.again import windows_digest
+from rnnbounds.impl.near.near import spread
+from rnnbounds.impl.reading.data.recordings import Data
+from rnnbounds.impl.reading.data.sequences import DataSource, read_data
+
+
+def known_on_data(
+    model: LoadedModel[Any], data: DataSource | Data, eps: float, near: float | None,
+    window: int | None,
+) -> Near | Seen:  # fmt: skip
+    """The least k that `measure` proves near the data, within δ = `near`, or sees on them if that
+    is None. Raises an InputError where there is none, with what to change, and what `measure`
+    raises."""
+    read = read_data(data)
+    measured = measure_cell(model, read, window=window, eps=eps, near=near)
+    held, around = read.windows(window), measured.near
+    chosen = slice(len(measured.gaps)) if around is None else spread(around.windows, len(held))
+    k = measured.window(eps) if around is None else around.rows[0].k
+    if k is None:
+        if around is None:
+            reason = f"within ε = {exactly(eps)} {from_k(None, held.T, read.T)}"
+        else:
+            near_all = f"near all of {around.windows} windows"
+            reason = f"no k is proved {near_all} at ε = {exactly(eps)}; {around.advice}"
+        raise InputError(f"{shown(read.source)}: {reason}")
+    x = held_part(held, chosen)
+    stated: dict[str, Any] = {
+        "schema": SCHEMA,
+        "model": model.source,
+        "cell": model.name,
+        "tensors": dict(model.tensors),
+        "ignored": model.ignored,
+        "unread": model.unread,
+        "shape": Shape(model.n, model.d),
+        "dtype": model.dtype,
+        "sha256": model.digest,
+        "data": Recorded(read.source, len(x), len(held), held.T, windows_digest(x)),
+        "truncation": (Window(eps, k),),
+        "readout": None if model.readout is None else NamedReadout(**model.readout.stated()),
+    }
+    if around is None:
+        return Seen(**stated, verdict=SEEN)
+    return Near(**stated, verdict=NEAR, delta=around.delta)
