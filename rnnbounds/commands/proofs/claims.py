@@ -176,25 +176,17 @@ def table(documents: Sequence[Document], code: str = "") -> tuple[tuple[str, ...
     rows = []
     for one in documents:
         row = [f"{code}{one['id']}{code}", f"{code}{one['statement']}{code}", one["source"]]
-        row.append(forms_text(one["forms"]))
-        row += [proof_text(one["proof"])] if "proof" in one else []
+        forms, assuming = len(one["forms"]), sum(map(bool, one["forms"].values()))
+        row.append(f"{forms}, {assuming} assuming an inclusion" if assuming else str(forms))
+        if (proof := one.get("proof")) is not None:
+            state, theorems = "proved" if proof["proved"] else "NOT PROVED", len(proof["axioms"])
+            steps = plural(proof["steps"], "step")
+            row.append(f"{state}; {steps}, {plural(theorems, 'textbook theorem')}")
         if "tightest" in one:
             best = one["tightest"]
             row.append(f"{ratio_text(best['ratio'])}, {best['attack']}" if best else NOTHING)
         rows.append((*row, str(len(one["false_variants"]))))
     return tuple(heads), rows
-
-
-def forms_text(forms: Document) -> str:
-    """How many forms there are, and how many of them assume an inclusion."""
-    assuming = sum(map(bool, forms.values()))
-    return f"{len(forms)}, {assuming} assuming an inclusion" if assuming else str(len(forms))
-
-
-def proof_text(proof: Document) -> str:
-    """The state of a proof in a few words."""
-    state, theorems = "proved" if proof["proved"] else "NOT PROVED", len(proof["axioms"])
-    return f"{state}; {plural(proof['steps'], 'step')}, {plural(theorems, 'textbook theorem')}"
 
 
 def show_theory(ids: Sequence[str], latex: bool) -> int:
