@@ -5,10 +5,7 @@ from functools import cache
 import pytest
 
 from rnnbounds.properties.attacks.budget import Budget
-from rnnbounds.properties.attacks.typed_statement import (
-    attack_typed,
-    typed_assumptions,
-)
+from rnnbounds.properties.attacks.typed_statement import attack_typed, typed_assumptions
 from rnnbounds.properties.errors import InputError
 from rnnbounds.properties.runs.replay import replay
 from rnnbounds.properties.systems.table import parse_spec

@@ -49,14 +49,7 @@ def drawn(kind: str) -> list[SystemSpec]:
     for family in families:
         for asked in ASKED:
             visit_random_specs(
-                kind,
-                found.append,
-                examples=6,
-                batch=3,
-                sequences=2,
-                seed=1,
-                family=family,
-                **asked,
+                kind, found.append, examples=6, batch=3, sequences=2, seed=1, family=family, **asked
             )
     return found
 
