@@ -43,10 +43,7 @@ def test_input_bounds(function, bound):
         ),
         (lambda: rnnbounds.certify(GRU, inputs=1, ignore=3), "ignore = 3 is no list"),
         (lambda: rnnbounds.certify(GRU, inputs=1, eps="1"), "ε = '1', but it must be a number > 0"),
-        (
-            lambda: rnnbounds.stable(torch.eye(2), "1"),
-            "the radius ℓ = '1', but it must",
-        ),
+        (lambda: rnnbounds.stable(torch.eye(2), "1"), "the radius ℓ = '1', but it must"),
         (lambda: rnnbounds.stable_(torch.nn.GRU(2, 3), "1"), "λ = '1', but it must be above 0"),
         (
             lambda: rnnbounds.stable_(torch.nn.GRU(2, 3), 0.9, forget="1"),

@@ -7,10 +7,7 @@ import pytest
 
 from rnnbounds.cli import main
 from rnnbounds.shell import output
-from rnnbounds.shell.output import (
-    print_table,
-    show_progress,
-)
+from rnnbounds.shell.output import print_table, show_progress
 from rnnbounds.theory import CLAIMS
 
 

@@ -68,10 +68,7 @@ def test_file_is_a_model(tmp_path):
 def test_of_a_readout(tmp_path):
     """k is that of `certify` for values C h; the file gives h and holds C, whatever its name, of
     which the same is certified again."""
-    path, told = (
-        tmp_path / "t.safetensors",
-        truncate(headed(), eps=1e-2, inputs=1.0, **HEAD),
-    )
+    path, told = (tmp_path / "t.safetensors", truncate(headed(), eps=1e-2, inputs=1.0, **HEAD))
     certificate = certify(headed(), inputs=1.0, eps=1e-2, **HEAD)
     assert told.k == certificate.window(1e-2) > short().k
     assert "of values y = head.weight h" in str(told)

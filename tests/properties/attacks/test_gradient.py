@@ -7,12 +7,7 @@ import pytest
 import torch
 
 from rnnbounds.properties.attacks import gradient as climbs
-from rnnbounds.properties.attacks.gradient import (
-    ascend,
-    ascent_obstacle,
-    gradient_specs,
-    log_ratio,
-)
+from rnnbounds.properties.attacks.gradient import ascend, ascent_obstacle, gradient_specs, log_ratio
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.spec import SystemSpec, check_spec

@@ -5,9 +5,7 @@ import pytest
 from msgspec.structs import replace
 from sympy import Integer
 
-from rnnbounds.properties.attacks.typed_statement import (
-    typed_assumptions,
-)
+from rnnbounds.properties.attacks.typed_statement import typed_assumptions
 from rnnbounds.properties.judging.exact_decision import (
     decide_exactly,
     divide_common_factors,

@@ -13,11 +13,7 @@ from rnnbounds.impl.numbers.outward import TINY
 from rnnbounds.impl.numbers.rationals import rational, rational_matrix
 from rnnbounds.properties.judging.judge import Verdict, judge
 from rnnbounds.properties.read.numbers.gaps import Difference, nonzero_if_either, zero_where_equal
-from rnnbounds.properties.read.numbers.norms import (
-    operator_product,
-    spectral_norm,
-    vector_lengths,
-)
+from rnnbounds.properties.read.numbers.norms import operator_product, spectral_norm, vector_lengths
 from rnnbounds.properties.read.numbers.rounded import NORM_FLOOR, Rounded, RoundedCells
 from rnnbounds.properties.systems.batch import build_batch
 from rnnbounds.properties.systems.cells.gated import GATED_SPECIAL, gated_cells_of

@@ -194,11 +194,7 @@ HEAD = {"readout": OTHER_HEAD["readout"] | {"sha256": "ab" * 32}}
         ({"truncation": [{"eps": 0.01, "k": 900}, {"eps": 1e-6, "k": 900}]}, {}, "it was edited"),
         ({"sha256": "cd" * 32, "lambda": 0.4}, {}, "of other weights, is bel"),
         (OTHER_HEAD, HEAD, "of other weights, is bel"),
-        (
-            {"inputs": EMBEDDED, "lambda": 0.4},
-            {"inputs": EMBEDDED},
-            "of other weights, is bel",
-        ),
+        ({"inputs": EMBEDDED, "lambda": 0.4}, {"inputs": EMBEDDED}, "of other weights, is bel"),
     ],
 )
 def test_how_far_a_baseline_is_proved(save, old, new, told):

@@ -100,13 +100,7 @@ def test_a_matplotlib_that_does_not_start(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "series",
-    [
-        [],
-        [Series("a", [1], [1])] * 7,
-        [Series("a", [1, 2], [1])],
-    ],
-    ids=range(3),
+    "series", [[], [Series("a", [1], [1])] * 7, [Series("a", [1, 2], [1])]], ids=range(3)
 )
 def test_plot_refuses(series):
     """No series, too many, or one whose x and y differ in length is refused by name."""

@@ -145,11 +145,7 @@ NUMBERS = {
     **dict.fromkeys(ONE_ARE.split(), ONE),
     **dict.fromkeys(("T", "K_1"), fmpq(4)),
     **dict.fromkeys(("k", "t", "B_h"), fmpq(2)),
-    **{
-        "N": fmpq(3),
-        "lam_2": fmpq(1, 4),
-        "L_p": fmpq(1, 100),
-    },
+    **{"N": fmpq(3), "lam_2": fmpq(1, 4), "L_p": fmpq(1, 100)},
     **{"G_0": fmpq(5), "eps_k": fmpq(7, 4), "K_0": fmpq(3)},
     **{"alpha": fmpq(1, 1000), "beta": fmpq(1000)},
 }

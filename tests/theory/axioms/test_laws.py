@@ -29,23 +29,9 @@ from rnnbounds.theory.language import Axiom, Clause, Statement, eq, law, le
 from rnnbounds.theory.language.functions import LambertRoot, gamma_function
 from rnnbounds.theory.language.terms import unitary as of_unitary
 from rnnbounds.theory.language.terms import vectors as terms
-from rnnbounds.theory.language.terms.networks import (
-    derivative,
-    hessian,
-    sensitivity,
-)
-from rnnbounds.theory.language.terms.variables import (
-    a,
-    b,
-    c,
-    s,
-    w_other,
-    x,
-    z,
-)
-from rnnbounds.theory.language.terms.vectors import (
-    inner,
-)
+from rnnbounds.theory.language.terms.networks import derivative, hessian, sensitivity
+from rnnbounds.theory.language.terms.variables import a, b, c, s, w_other, x, z
+from rnnbounds.theory.language.terms.vectors import inner
 
 TRIES, ENOUGH = 60, 8
 # What the formal terms mean in every world.  An empty matrix has the least eigenvalue 0.

@@ -10,16 +10,7 @@ from rnnbounds.theory.axioms.activations import ACTIVATIONS
 from rnnbounds.theory.axioms.base import AXIOMS
 from rnnbounds.theory.language import Axiom, Instance, Law
 from rnnbounds.theory.language.definitions import REGISTRY, Definition
-from rnnbounds.theory.proof import (
-    Claim,
-    Form,
-    Proof,
-    accept,
-    check,
-    proof,
-    prove,
-    prove_variant,
-)
+from rnnbounds.theory.proof import Claim, Form, Proof, accept, check, proof, prove, prove_variant
 from rnnbounds.theory.proof.methods import Smt
 from rnnbounds.theory.proof.proof import law_instances
 from rnnbounds.theory.proof.records import Lemma

@@ -146,9 +146,6 @@ def test_the_sorts_see_what_does_not_fit() -> None:
 
 def test_monotone_and_extensional_need_all_entries() -> None:
     """The axioms ask for every entry, by a law for all i."""
-    for axiom in (
-        unitary_axioms.EXTENSIONAL,
-        unitary_axioms.MONOTONE_NORM,
-    ):
+    for axiom in (unitary_axioms.EXTENSIONAL, unitary_axioms.MONOTONE_NORM):
         (requirement,) = axiom.requires
         assert requirement.variables == (i,)

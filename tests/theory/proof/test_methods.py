@@ -29,21 +29,9 @@ from rnnbounds.theory.language import (
 )
 from rnnbounds.theory.language.terms.unitary import rank
 from rnnbounds.theory.language.terms.variables import a, b, c, i, j, m, operator, v, y, z
-from rnnbounds.theory.language.terms.vectors import (
-    exponential,
-    frobenius,
-    norm,
-    phi,
-    transpose,
-)
+from rnnbounds.theory.language.terms.vectors import exponential, frobenius, norm, phi, transpose
 from rnnbounds.theory.proof import Proof, Step, check
-from rnnbounds.theory.proof.methods import (
-    HYPOTHESIS,
-    Gap,
-    Induction,
-    Smt,
-    Words,
-)
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Gap, Induction, Smt, Words
 
 lam, S_0, L_x, T, k = symbols("lam S_0 L_x T k")
 A, B, C, V, P = (operator(name) for name in "ABCVP")

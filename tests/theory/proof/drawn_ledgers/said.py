@@ -15,13 +15,7 @@ from rnnbounds.theory.language import Statement
 from rnnbounds.theory.language.definitions import Definition
 from rnnbounds.theory.language.terms.variables import EitherSymbol, OperatorSymbol
 from rnnbounds.theory.proof import Step
-from rnnbounds.theory.proof.methods import (
-    GIVEN,
-    Direct,
-    Method,
-    Smt,
-    Words,
-)
+from rnnbounds.theory.proof.methods import GIVEN, Direct, Method, Smt, Words
 
 DIRECT: tuple[type[Direct], ...] = (Smt, Smt, Words)
 REALS = (*map(Integer, (0, -1, 1)), lam, Rational(1, 2), *map(Integer, (2, -3, 10)), S_0,

@@ -6,21 +6,7 @@ Each is false for some model, and each of its steps follows by a rule that is ri
 from dataclasses import replace
 
 from drawn_ledgers.models import values
-from sympy import (
-    Abs,
-    Dummy,
-    Float,
-    Rational,
-    Symbol,
-    atan,
-    erf,
-    exp,
-    log,
-    pi,
-    sin,
-    sqrt,
-    tanh,
-)
+from sympy import Abs, Dummy, Float, Rational, Symbol, atan, erf, exp, log, pi, sin, sqrt, tanh
 
 from falsehoods.attack import TRUE, Attack, Forgery, alone, assume, ends, every, through, used
 from rnnbounds.theory.axioms import base
@@ -78,13 +64,7 @@ from rnnbounds.theory.language.terms.vectors import (
 )
 from rnnbounds.theory.models.system import CONTRACTIVE, WINDOW
 from rnnbounds.theory.proof import Form, Proof, Step
-from rnnbounds.theory.proof.methods import (
-    HYPOTHESIS,
-    BallMaximum,
-    Induction,
-    Smt,
-    Words,
-)
+from rnnbounds.theory.proof.methods import HYPOTHESIS, BallMaximum, Induction, Smt, Words
 
 lam, S_0, epsilon, T, k = symbols("lam S_0 epsilon T k")
 h_norm, h_start, step_gap, state_gap = symbols("h_norm h_start step_gap state_gap")
@@ -225,8 +205,7 @@ METHODS: dict[str, Attack | Forgery] = {
         CUT, every(eq(j, 0), (j,), eq(j * (j - 2), 0), by=powers(eq(j * (j - 2), 0)))
     ),
     "an induction for other values than its own": alone(
-        CUT,
-        every(le(j, 0), (j, m), by=Induction(j, Smt(), Smt(at(HYPOTHESIS, j + 1)), (), (m,))),
+        CUT, every(le(j, 0), (j, m), by=Induction(j, Smt(), Smt(at(HYPOTHESIS, j + 1)), (), (m,)))
     ),
     "the series of exp below 0": alone(CUT, every(le(1 + y + y**2 / 2, exp(y)), (y,), le(y, 0))),
     "a tail that is slow": bounded("where 8 <= z: counter-model", slow, Rational(1, 1000)),
@@ -309,8 +288,7 @@ DEFINITIONS: dict[str, Attack | Forgery] = {
         quantity=log_norm,
     ),
     "a length that is said to be 1 at least": replace(
-        through(NATURAL, every(le(0, j), (j,)), le(1, k), least_one.symbol - 1),
-        quantity=least_one,
+        through(NATURAL, every(le(0, j), (j,)), le(1, k), least_one.symbol - 1), quantity=least_one
     ),
 }
 FORMS: dict[str, Attack | Forgery] = {

@@ -12,12 +12,7 @@ from drawn_ledgers.models import S_0, Model, lam
 from drawn_ledgers.said import Said, premises
 from rnnbounds.theory.language import Statement, at, eq, le, lt
 from rnnbounds.theory.language.terms.variables import j, m, y, z
-from rnnbounds.theory.proof.methods import (
-    HYPOTHESIS,
-    Induction,
-    Method,
-    Smt,
-)
+from rnnbounds.theory.proof.methods import HYPOTHESIS, Induction, Method, Smt
 
 UNIT = (le(Integer(0), z), le(z, 1))
 TRUE: tuple[tuple[Statement, tuple[Statement, ...]], ...] = (

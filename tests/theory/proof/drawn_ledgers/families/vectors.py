@@ -25,15 +25,7 @@ from rnnbounds.theory.axioms.ranks import RANK_IDENTITY, RANK_PRODUCT, RANK_ROWS
 from rnnbounds.theory.axioms.unitary import IDENTITY_NORM
 from rnnbounds.theory.language import Instance, Statement, eq, le, lt
 from rnnbounds.theory.language.terms.unitary import POWERS, identity, part, power, rank, rows
-from rnnbounds.theory.language.terms.variables import (
-    A,
-    B,
-    a,
-    b,
-    j,
-    s,
-    z,
-)
+from rnnbounds.theory.language.terms.variables import A, B, a, b, j, s, z
 from rnnbounds.theory.language.terms.vectors import (
     RECURSION,
     entry,
