@@ -46,7 +46,7 @@ def known_on_data(
         "unread": model.unread,
         "shape": Shape(model.n, model.d),
         "dtype": model.dtype,
-        "sha256": model.digest,
+        "digest": model.digest,
         "data": Recorded(read.source, len(x), len(held), held.T, windows_digest(x)),
         "truncation": (Window(eps, k),),
         "readout": None if model.readout is None else NamedReadout(**model.readout.stated()),

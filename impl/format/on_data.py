@@ -11,6 +11,8 @@ All runs start from the zero state. With a readout C it is ‖C h_T − C h_T^k�
 
 from typing import Literal
 
+from msgspec import field
+
 from rnnbounds.impl.errors import exactly
 from rnnbounds.impl.format.fields import (
     Count,
@@ -50,7 +52,7 @@ class OnData(Exactly, frozen=True, kw_only=True, omit_defaults=True):
     unread: tuple[str, ...]
     shape: Shape
     dtype: str
-    sha256: str
+    digest: str = field(name="sha256")
     data: Recorded
     truncation: tuple[Window]
     readout: NamedReadout | None = None
@@ -70,11 +72,6 @@ class OnData(Exactly, frozen=True, kw_only=True, omit_defaults=True):
     def eps(self) -> float:
         """The ε that its outputs are within."""
         return self.truncation[0].eps
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the weights."""
-        return self.sha256
 
     @property
     def windows_text(self) -> str:
