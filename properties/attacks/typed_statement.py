@@ -147,14 +147,8 @@ def attack_typed(
     plain_statement = simplify_statement(statement)
     form = Form("typed", statement, assumptions, kinds[0], Proof(()))
     exact_budget = ExactBudget(EXACT_WORK * budget.random)
-    target = Target(
-        "typed",
-        plain_statement,
-        assumptions,
-        kinds,
-        batch_size(budget, form_quantities(form)),
-        scope=Scope(),
-    )
+    size = batch_size(budget, form_quantities(form))
+    target = Target("typed", plain_statement, assumptions, kinds, size, scope=Scope())
     falsify(
         [target], label=statement_text(statement), budget=budget, seed=seed, device=device,
         order=[(attack, 1.0) for attack in chosen_attacks(attacks)], exact_budget=exact_budget,

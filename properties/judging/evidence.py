@@ -91,18 +91,13 @@ class Evidence:
     @classmethod
     def empty(cls, claim: Claim, form: Form) -> Evidence:
         """Nothing seen yet of one form."""
-        statement = form.statement
-        asserts_difference = statement.relation == "!="
-        with_k, names = has_windows(statement), quantity_names(statement)
+        with_k, names = has_windows(form.statement), quantity_names(form.statement)
         curve_variable: Against | None = (
             "k" if with_k else "N" if "N" in names else "T" if "T" in names else None
         )
+        differs = form.statement.relation == "!="
         return cls(
-            claim.id,
-            form.name,
-            with_k,
-            asserts_difference=asserts_difference,
-            curve_variable=curve_variable,
+            claim.id, form.name, with_k, asserts_difference=differs, curve_variable=curve_variable
         )
 
     @property

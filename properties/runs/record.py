@@ -32,7 +32,6 @@ from rnnbounds.reports.records.record import (
     LedgerRecord,
     Run,
     Symbol,
-    VariantRecord,
     Work,
 )
 from rnnbounds.theory.axioms.base import AXIOMS
@@ -60,21 +59,20 @@ def merge_record(
     attack on it of which a part is missing is named."""
     all_results = list(results)
     missing = missing_work(all_results, claims, attacks, profile)
-    evidence_by_attack: dict[str, dict[str, FormEvidence]] = {}
+    records = []
     for claim in claims:
         complete_attacks = [attack for attack in attacks if (claim.id, attack) not in missing]
-        evidence_by_attack[claim.id] = claim_evidence(claim, complete_attacks, all_results)
-    evidence = {claim.id: sum_over_attacks(claim, evidence_by_attack[claim.id]) for claim in claims}
-    records = tuple(
-        claim_record(claim, evidence_by_attack[claim.id], evidence[claim.id], all_results)
-        for claim in claims
-    )
+        evidence_by_attack = claim_evidence(claim, complete_attacks, all_results)
+        totals = empty_evidence(claim, claim.forms)
+        for forms in evidence_by_attack.values():
+            merge_evidence(totals, forms)
+        records.append(claim_record(claim, evidence_by_attack, totals, all_results))
     return Run(
         environment=environment or Environment(),
         profile=profile,
         seed=seed,
         attacks=tuple(attacks),
-        claims=records,
+        claims=tuple(records),
         axioms=axiom_records(),
         expected_parts=tuple(f"{id}/{work}" for id, work in expected_work(claims, attacks)),
         missing_parts=tuple(f"{id}/{work}" for id, work in missing),
@@ -147,14 +145,6 @@ def claim_evidence(
     return evidence
 
 
-def sum_over_attacks(claim: Claim, evidence: Mapping[str, FormEvidence]) -> FormEvidence:
-    """Sum the evidence about one claim over all attacks, by form."""
-    totals = empty_evidence(claim, claim.forms)
-    for forms in evidence.values():
-        merge_evidence(totals, forms)
-    return totals
-
-
 def attack_record(claim: Claim, attack: str, forms: Sequence[Evidence]) -> AttackRecord:
     """How far one attack came."""
     ratios = [e.best_ratio for e in forms if e.best_ratio is not None]
@@ -185,6 +175,7 @@ def claim_record(
     for result in results:
         if result.part.work == PROOF and claim.id in result.part.claims:
             ledgers = result.ledgers
+    variants = {v.id: v for result in results for v in result.variants.get(claim.id, ())}
     statement = claim.statement
     return ClaimRecord(
         id=claim.id, title=claim.title, source=claim.source.text, relation=statement.relation,
@@ -202,14 +193,8 @@ def claim_record(
         ),
         ledgers=ledgers, extremal=claim.extremal, works=cited_works(claim),
         place=claim_file(claim), symbols=symbol_names(claim),
-        variants=variant_records(claim, results),
+        variants=tuple(variants[v.id] for v in claim.false_variants if v.id in variants),
     )  # fmt: skip
-
-
-def variant_records(claim: Claim, results: Iterable[PartResult]) -> tuple[VariantRecord, ...]:
-    """Collect the records of a claim's false variants."""
-    records = {v.id: v for result in results for v in result.variants.get(claim.id, ())}
-    return tuple(records[v.id] for v in claim.false_variants if v.id in records)
 
 
 def form_record(
