@@ -51,6 +51,8 @@ def compare(
     if out is not None:
         require_folder(out, INDEX)
     changes = compare_files(old, new, load_thresholds())
+    if out is not None:
+        write_atomic(out / INDEX, render_changes_page(changes))
     if format is ChangeFormat.json:
         print_json(changes)
     elif format is ChangeFormat.markdown:
@@ -58,8 +60,6 @@ def compare(
     else:
         for line in changes.text:
             echo(line)
-    if out is not None:
-        write_atomic(out / INDEX, render_changes_page(changes))
     return int(bool(changes.failing))
 
 

@@ -5,6 +5,8 @@ import json
 import pytest
 from msgspec.structs import replace
 
+from rnnbounds.commands import compare
+from rnnbounds.reports.files import WriteError
 from rnnbounds.reports.records.codec import encode, load
 
 
@@ -44,3 +46,13 @@ def test_what_any_command_writes_is_read(call, stable_model, tmp_path, monkeypat
     for pair in (("told.json", "kept/certificate.json"), ("checked.json", "checked.json")):
         outcome = call("compare", *pair)
         assert outcome.out == "nothing changed by more than the thresholds allow\n", outcome.err
+
+
+def test_a_page_that_cannot_be_written(refused, record, tmp_path, monkeypatch):
+    """A disk that is full by then: nothing is printed, and the exit code is no verdict."""
+
+    def full(path, data):
+        raise WriteError(path, OSError(28, "No space left on device"))
+
+    monkeypatch.setattr(compare, "write_atomic", full)
+    assert "No space left" in refused("compare", record, record, "--out", tmp_path / "page")
