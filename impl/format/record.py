@@ -95,19 +95,6 @@ class Witness(Exactly, frozen=True, rename={"bound": "input_bound"}):
         states = "the proved box around all runs from zero" if self.states == BOX else self.states
         return f"for ‖x_t‖₂ ≤ {at_least(self.bound)} no norm makes it a contraction of {states}"
 
-    @property
-    def meaning(self) -> str:
-        """Consequence of the witness for two states of the model, in words."""
-        if self.kind == "eigenvalue":
-            return "a difference of states along its eigenvector stays, whatever the inputs are"
-        consequence = {
-            "two-orbits": "a difference of states can stay for ever",
-            "unstable-orbit": "a difference of states, however small, can grow",
-            "growth": "two runs can stay apart for ever and never come nearer",
-        }[self.kind]
-        constant = "that constant input" if any(self.input) else "the constant input 0"
-        return f"under {constant} {consequence}; on your data this need not be so: measure it"
-
 
 class Next(Struct, frozen=True):
     """Next steps for an undecided model: the call or command that measures it on recorded inputs,

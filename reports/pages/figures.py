@@ -37,6 +37,7 @@ _X_LENGTH = 350  # units that are sure for the x axis
 _MOST_LABELS = 7  # of one axis
 _LARGEST = 1e300  # beyond, the length of an axis may be no float
 _HALF_BAR, _BAR_HEIGHT = 0.32, 38  # half of a bar, rows being 1 apart; units of height of a row
+_MOST_SHORT = 3  # times the largest k that will do: so far a bar of k that will not do is drawn
 _HALF_CAP = 0.011  # half of a cap, as a share of the width of the data
 _SVG = "{http://www.w3.org/2000/svg}"
 # Text as text, and no id by chance.
@@ -53,12 +54,17 @@ class FigureError(InputError):
 @dataclass(frozen=True)
 class Series:
     """One line, cloud of points, or caps, which are strokes that no line connects; `x` and `y` have
-    the same length."""
+    the same length.
+
+    colour: a class of the style sheet, so that one kind of answer looks the same on all pages;
+    without one it is that of the place in the figure.
+    """
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
     style: Literal["line", "dashed", "points", "caps"] = "line"
+    colour: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,13 +81,18 @@ class Bracket:
     near_data: str = "data"
 
     @property
+    def enough(self) -> tuple[int, ...]:
+        """The k that will do, for all inputs or some."""
+        return tuple(k for k in (self.certified_from, self.seen, self.near) if k is not None)
+
+    @property
     def summary(self) -> str:
-        """The bar in words; "" where nothing is known."""
+        """The bar in words."""
         parts = [f"no k below {self.refuted_below} will do"] if self.refuted_below else []
         near = f"proved near {self.near_data}"
         told = {"seen": self.seen, near: self.near, "certified": self.certified_from}
         parts += [f"k = {k} is {how}" for how, k in told.items() if k is not None]
-        return f"{self.label}: {', '.join(parts)}" if parts else ""
+        return f"{self.label}: {', '.join(parts) or 'nothing is known'}"
 
 
 @dataclass(frozen=True)
@@ -124,7 +135,8 @@ def draw_plot(
         if line.style == "caps" and points:
             half = _HALF_CAP * (max(points)[0] - min(points)[0]) or 0.5
             dots, lines = [], [[(x - half, y), (x + half, y)] for x, y in points]
-        shapes += [_Shape(f"s{number} {line.style}", lines), _Shape(f"s{number} points", dots)]
+        colour = line.colour or f"s{number}"
+        shapes += [_Shape(f"{colour} {line.style}", lines), _Shape(f"{colour} points", dots)]
     xs, ys = ([p[i] for s in shapes for run in s.outlines for p in run] for i in (0, 1))
     names = ", ".join(line.label for line in series)
     x = _linear_axis(x_label, xs, _X_LENGTH)
@@ -136,7 +148,10 @@ def curve_plot(curve: Curve) -> Markup:
     """The largest left side that was seen at each k (or N, or T), under its bound."""
     at = [point.at for point in curve.points]
     lhs, rhs = ([float(getattr(p, side)) for p in curve.points] for side in ("lhs", "rhs"))
-    series = [Series("its bound", at, rhs, "caps"), Series("largest seen", at, lhs, "points")]
+    series = [
+        Series("its bound", at, rhs, "caps", "enough"),
+        Series("largest seen", at, lhs, "points", "seen"),
+    ]
     summary = (
         f"The largest left side seen at {len(at)} values of {curve.against} and its bound, from"
         f" {bound_text(lhs[0], 3)} under {bound_text(rhs[0], 3)} at {curve.against} = {at[0]} to"
@@ -147,10 +162,12 @@ def curve_plot(curve: Curve) -> Markup:
 
 
 def draw_brackets(bars: Sequence[Bracket]) -> Markup:
-    """At most six bars as one <svg>, the first above, from k = 0 to beyond what is known."""
+    """At most six bars as one <svg>, the first above, from k = 0 to beyond the largest k that is
+    known to do; a bar whose k are refuted far beyond that is cut off at the end of the axis."""
     drawn_bars = bars[:MOST_BARS]
-    known = [(b.refuted_below, b.certified_from, b.seen, b.near) for b in drawn_bars]
-    largest = max([1, *(k for ks in known for k in ks if k is not None)])
+    enough = max([1, *(k for bar in drawn_bars for k in bar.enough)])
+    short = max((bar.refuted_below for bar in drawn_bars), default=0)
+    largest = max(enough, min(short, _MOST_SHORT * enough))
     end = 1.15 * largest
     ticks = _linear_axis("", [0, largest], _X_LENGTH).ticks
     x = _Axis("window k, steps", 0, end, [tick for tick in ticks if 0 <= tick[0] <= end])
@@ -160,17 +177,23 @@ def draw_brackets(bars: Sequence[Bracket]) -> Markup:
         look: [] for look in ("short", "open", "enough", "seen", "near")
     }
     for row, bar in rows.items():
+        foot, head = row - _HALF_BAR, row + _HALF_BAR
         middle = end if bar.certified_from is None else bar.certified_from
-        ends = (0, bar.refuted_below, middle, end)
+        ends = (0, min(bar.refuted_below, end), middle, end)
         for look, (low, high) in zip(looks, pairwise(ends), strict=False):
-            foot, head = row - _HALF_BAR, row + _HALF_BAR
             if low < high:
                 looks[look].append([(low, foot), (low, head), (high, head), (high, foot)])
-        for look, k in (("seen", bar.seen), ("near", bar.near)):
+        for look, k, low, high in (("seen", bar.seen, row, head), ("near", bar.near, foot, row)):
             if k is not None:
-                low, high = k - _HALF_CAP * end / 2, k + _HALF_CAP * end / 2
-                looks[look].append([(low, foot), (low, head), (high, head), (high, foot)])
-    shapes = [_Shape(look, outlines, closed=True) for look, outlines in looks.items() if outlines]
+                half = _HALF_CAP * end / 2
+                looks[look].append(
+                    [(k - half, low), (k - half, high), (k + half, high), (k + half, low)]
+                )
+    shapes = [
+        _Shape(f"{look} block", outlines, closed=True)
+        for look, outlines in looks.items()
+        if outlines
+    ]
     height = TOP + BOTTOM + _BAR_HEIGHT * len(drawn_bars)
     return _draw_svg(shapes, x, y, "; ".join(bar.summary for bar in drawn_bars), height)
 

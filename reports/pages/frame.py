@@ -105,7 +105,7 @@ ATTRIBUTES = frozenset(
     " movablelimits symmetric minsize maxsize width height depth accent accentunder"
     " linethickness columnalign".split()
 )
-_INVISIBLE = "\u2061\u2062\u2063\u2064"  # MathML's application, product, comma and plus
+_KEPT = "\u2061\u2062\u2063\u2064\xa0"  # MathML's application, product, comma and plus; a space
 _XML_ENTITIES = frozenset({"lt", "gt", "amp", "quot", "apos"})
 
 
@@ -170,9 +170,7 @@ def _expand_entities(source: str) -> str:
 def _readable_text(words: str | None) -> str | None:
     if words is None or words.isprintable():
         return words
-    return "".join(
-        c if c in _INVISIBLE else escape_unprintable(c) for c in words.replace("\xa0", " ")
-    )
+    return "".join(c if c in _KEPT else escape_unprintable(c) for c in words)
 
 
 def _filter_elements(root: ElementTree.Element) -> bool:

@@ -163,7 +163,7 @@ def _numbers(run: record.Run) -> Iterator[tuple[str, str, str]]:
     found = sum(variant.convicted and variant.ledger_fails for variant in variants)
     yield (
         f"{count(found)} of {count(len(variants))}", "planted mistakes found",
-        "false variants of the claims: refuted by the same attacks, and without a proof",
+        "false variants of the claims that the same attacks refute and that no ledger proves",
     )  # fmt: skip
 
 

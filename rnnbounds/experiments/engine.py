@@ -232,6 +232,7 @@ def change_setting(experiment: Experiment, changed: Mapping[str, Any]) -> Any:
         raise InputError(f"{error}; give a setting as {name} has it by default") from None
 
 
+CERTIFIED = ", certified"  # ends the name of a curve that bounds the one of the name before it
 TONES: dict[str, html.Tone] = {"holds": "good", "does not hold": "bad", "undecided": "open"}
 
 
@@ -272,28 +273,30 @@ def write_run(out: Path, experiment: Experiment, record: Record) -> html.Page:
 
 
 def _figures(runs: Sequence[Run], x_label: str) -> list[html.Block]:
-    """A figure for each curve of the runs, at most six lines in one: means over the seeds, dashed
-    those of the curve "…, certified"."""
+    """A figure for each curve of the runs, of at most three models and variants: means over the
+    seeds, dashed and in the same colour those of the curve "…, certified"."""
     blocks: list[html.Block] = []
-    names = dict.fromkeys(name.removesuffix(", certified") for run in runs for name in run.curves)
+    names = dict.fromkeys(name.removesuffix(CERTIFIED) for run in runs for name in run.curves)
     for name in names:
-        lines = _mean_lines(runs, name) + _mean_lines(runs, f"{name}, certified")
-        for at in range(0, len(lines), MOST_SERIES):
-            part = lines[at : at + MOST_SERIES]
-            blocks.append(html.Plot(part, x_label, name, "Means over the seeds.", log_y=True))
+        measured, certified = (_mean_lines(runs, curve) for curve in (name, name + CERTIFIED))
+        groups, most = list(measured | certified), MOST_SERIES // (2 if certified else 1)
+        for at in range(0, len(groups), most):
+            part = groups[at : at + most]
+            lines = [means[one] for means in (measured, certified) for one in part if one in means]
+            blocks.append(html.Plot(lines, x_label, name, "Means over the seeds.", log_y=True))
     return blocks
 
 
-def _mean_lines(runs: Sequence[Run], name: str) -> list[Series]:
+def _mean_lines(runs: Sequence[Run], name: str) -> dict[tuple[str, str, str], Series]:
     """The mean curve of each model and variant, with gaps where a seed has no finite value."""
-    lines = []
-    for (_, model, variant), group in group_runs(runs).items():
+    lines, suffix = {}, CERTIFIED * name.endswith(CERTIFIED)
+    for place, (key, group) in enumerate(group_runs(runs).items()):
         if curves := [run.curves[name] for run in group if name in run.curves]:
             points = zip(*curves, strict=True)
             ys = [fmean(math.nan if y is None else y for _, y in seeds) for seeds in points]
-            suffix = ", certified" * name.endswith(", certified")
-            label, xs = f"{model}, {variant}{suffix}", [x for x, _ in curves[0]]
-            lines.append(Series(label, xs, ys, "dashed" if suffix else "line"))
+            label, xs = f"{key[1]}, {key[2]}{suffix}", [x for x, _ in curves[0]]
+            style: Literal["line", "dashed"] = "dashed" if suffix else "line"
+            lines[key] = Series(label, xs, ys, style, f"s{place % MOST_SERIES + 1}")
     return lines
 
 

@@ -109,6 +109,22 @@ def on_data_sentences(document: Document) -> str:
     return f"Only seen, nothing proved: on {windows} {fix}."
 
 
+def witness_meaning(document: Document) -> str:
+    """The consequence of a refuted model's witness for two of its states; "" without a witness."""
+    witness = document.get("witness")
+    if not witness:
+        return ""
+    if witness["kind"] == "eigenvalue":
+        return "a difference of states along its eigenvector stays, whatever the inputs are"
+    consequence = {
+        "two-orbits": "a difference of states can stay for ever",
+        "unstable-orbit": "a difference of states, however small, can grow",
+        "growth": "two runs can stay apart for ever and never come nearer",
+    }[witness["kind"]]
+    constant = "that constant input" if any(witness["input"]) else "the constant input 0"
+    return f"under {constant} {consequence}; on your data this need not be so: measure it"
+
+
 def _lower_bound(document: Document) -> str:
     """The lower bound on the memory that an attack proved at the first ε of which it did; "" for
     none."""
@@ -312,9 +328,11 @@ def statement_sentence(record: Document) -> str:
     lengths = join_words([str(line["k"]) for line in lines])
     share = percent_below(min(line["share"] for line in lines))
     inputs = "last input does" if lengths == "1" else f"last {lengths} inputs do"
+    needed, held_out = _most_needed(statement), statement["windows"]["held_out"]
+    few = f"; {held_out} held-out windows say no more, a share of 0.9 takes {needed}"
     return (
         f"With confidence {plain_number(statement['confidence'])}, the {inputs} so for at least "
-        f"{share} of windows drawn like these."
+        f"{share} of windows drawn like these{few * (held_out < needed)}."
     )
 
 
@@ -358,16 +376,22 @@ def percent_below(share: float | None) -> str:
 
 
 def needed_text(statement: Document) -> str:
-    """How many windows the share that is aimed at takes; where less than 0.9 is stated, how many
-    0.9 takes: the least n with 0.9ⁿ ≤ (1 − confidence)/(number of ε)."""
+    """How many windows the share aimed at takes, and where less is stated a share of 0.9."""
     lines, aim = statement["lines"], statement["share"]
     takes = f"a share of {plain_number(aim)} takes {statement['held_out_needed']}"
     if aim > STRONG_SHARE and any((line["share"] or 0) < STRONG_SHARE for line in lines):
-        alpha, n = (1 - Fraction(str(statement["confidence"]))) / len(lines), 1
-        while STRONG_SHARE**n > alpha:
-            n += 1
-        takes = f"a share of 0.9 takes {n} and {takes.replace('a share', 'one')}"
+        most = f"a share of 0.9 takes {_most_needed(statement)}"
+        takes = f"{most} and {takes.replace('a share', 'one')}"
     return f"{takes} held-out windows, none of them beyond ε"
+
+
+def _most_needed(statement: Document) -> int:
+    """How many held-out windows a share of 0.9 takes if none is beyond ε: the least n with
+    0.9ⁿ ≤ (1 − confidence)/(number of ε)."""
+    alpha, n = (1 - Fraction(str(statement["confidence"]))) / len(statement["lines"]), 1
+    while STRONG_SHARE**n > alpha:
+        n += 1
+    return n
 
 
 def join_words(words: list[str], last: str = "and") -> str:

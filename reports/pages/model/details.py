@@ -99,6 +99,9 @@ def _statement_blocks(record: answer.Document, scope: str) -> list[Block]:
     if statement is None:
         return [Paragraph(f"Nothing is stated of other windows: {record['unstated']}.")]
     count, lines = statement["windows"], statement["lines"]
+    if all(line["k"] is None for line in lines):
+        words = f"no k was found on the {plural(count['chosen_on'], 'window')} it is chosen on"
+        return [Paragraph(f"Nothing is stated of other windows: {words}.")]
     left = [
         f" {line['undecided']} windows were left undecided at the limit of work; they count as "
         f"beyond {plain_number(line['eps'])}."

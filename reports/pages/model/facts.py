@@ -7,7 +7,7 @@ from typing import Any
 
 from rnnbounds.reports.pages.experiment import Block, Folded, Paragraph, Section, Table
 from rnnbounds.reports.pages.model import answer
-from rnnbounds.reports.text import NOTHING, bound_text, plain_number, round_up
+from rnnbounds.reports.text import NOTHING, bound_text, capitalise, plain_number, round_up
 
 TITLES = {
     "lambda": "λ", "sha256": "SHA-256", "eps": "ε", "tensors": "read from", "unread": "not read",
@@ -39,6 +39,8 @@ def origin_sections(document: answer.Document) -> list[Section]:
 
 def fact_sections(document: answer.Document) -> Iterator[Section]:
     """The certificate's fields, the norms tried, and the model; the record has all else."""
+    counts = document.get("rounds_to_one") or {}
+    document = {**document, "rounds_to_one": {dtype: n for dtype, n in counts.items() if n}}
     fields = {name: value for name, value in document.items() if value not in (None, "", [], {})}
     scalars = [n for n, value in fields.items() if not isinstance(value, (dict, list, tuple))]
     elsewhere = {*MODEL_FIELDS, *DIGESTS, *OTHER_FIELDS}
@@ -83,7 +85,7 @@ def norms_table(document: answer.Document) -> Table:
             for row, lam in zip(rows, factors, strict=True)
         ),
         frozenset((1, 2)),
-        " ".join(f"{note}." for note in notes),
+        " ".join(f"{capitalise(note)}." for note in notes),
     )
 
 
@@ -115,7 +117,7 @@ def _gate_blocks(document: answer.Document) -> Iterator[Block]:
         rows.append((name, _bound(largest), _bound(row_sum)))
     if rows:
         yield Table(
-            ("gate", "largest value", "recurrent weights, ‖·‖_∞"), tuple(rows), frozenset((1, 2)),
+            ("gate", "largest value", "recurrent weights, ∞-norm"), tuple(rows), frozenset((1, 2)),
             "A gate that keeps the state lets it forget the faster the smaller its largest value; "
             "recurrent weights move gates by what the state was.",
         )  # fmt: skip
@@ -181,6 +183,8 @@ def _field_text(name: str, value: Any) -> str:
     match name, value:
         case "lambda", float():
             return f"{round_up(value)}{'' if value < 1 else ', an upper bound that proves nothing'}"
+        case "input_bound", float():
+            return plain_number(value)
         case "inputs", {"what": what}:
             return str(what)
         case "tensors", dict():

@@ -56,7 +56,7 @@ def memory_section(
     answers = (certificate or {})["truncation"] if measurement is None else measurement["memory"]
     epsilons = [row["eps"] for row in answers]
     shares = _share_column(certificate or {}, measurement, epsilons)
-    columns = [*shares, *columns]
+    columns = [*shares, *(one for one in columns if {*one.texts.values()} - {NOTHING})]
     rows = tuple(
         (plain_number(eps), *(one.texts.get(eps, NOTHING) for one in columns)) for eps in epsilons
     )
@@ -70,7 +70,7 @@ def memory_section(
             blocks += map(Paragraph, answer.ladder_lines(certificate, measurement))
         blocks += _bracket_drawing(certificate, measurement)
     return Section(
-        "How long it remembers", (*blocks, table, *_gap_plots(certificate or {}, measurement))
+        "How long it remembers", (*blocks, *_gap_plots(certificate or {}, measurement), table)
     )
 
 
@@ -125,7 +125,7 @@ def _bracket_drawing(
         )
         for eps, certified in answer.lengths(certificate["truncation"]).items()
     ]  # fmt: skip
-    bars = [bar for bar in bars if bar.summary][:MOST_BARS]
+    bars = [bar for bar in bars if bar.enough][:MOST_BARS]  # else the table has all that is known
     looks = {
         "short": ("too short for some inputs", any(bar.refuted_below for bar in bars)),
         "open": ("not known", True),
@@ -196,43 +196,46 @@ def _lengths(rows: Sequence[answer.Document]) -> dict[float, str]:
 
 
 def _gap_plots(certificate: answer.Document, measurement: answer.Document | None) -> list[Plot]:
-    """The gap against k as it was seen, under what is certified at the k of each ε."""
-    windows = [
-        row for row in certificate.get("truncation", ()) if row["k"] is not None and row["eps"]
-    ]
-    if measurement is None:
-        return _certified_plots(certificate, windows) if windows else []
-    points, gap = measurement["forgetting"]["curve"], measurement.get("gap", {}).get("name")
-    names = {"worst": "worst seen", "mean": "mean", "q50": "median seen"}
+    """The gap against k: as it was seen, and the certified bound if it gives the k of each ε; with
+    neither the bars show all that is known."""
+    data = measurement or {"forgetting": {"curve": ()}}
+    points, gap = data["forgetting"]["curve"], data.get("gap", {}).get("name")
+    styles: dict[str, tuple[str, Literal["line", "dashed"], str]] = {
+        "worst": ("worst seen", "line", "seen"),
+        "mean": ("mean", "dashed", "typical"),
+        "q50": ("median seen", "line", "typical"),
+    }
     if gap == "argmax":  # a median of 0 and 1 says nothing
-        del names["q50"]
-    ks = [float(row["k"]) for row in points]
+        del styles["q50"]
     lines = [
-        Series(label, ks, [row[name] for row in points])
-        for name, label in names.items()
-        if name in points[0]
+        Series(label, _numbers(points, "k"), _numbers(points, name), style, colour)
+        for name, (label, style, colour) in styles.items()
+        if points and name in points[0]
     ]
-    if windows:
-        style: Literal["points", "dashed"] = "points" if len(windows) < 2 else "dashed"
-        lines.append(Series("certified", _numbers(windows, "k"), _numbers(windows, "eps"), style))
-    near = measurement.get("near") or {"pasts": 0, "gaps": ()}
-    rows = [row for row in near["gaps"] if row["gap"] is not None]
-    certified = [
-        Series("certified near your data", _numbers(rows, "k"), _numbers(rows, "gap"), "points")
-    ] * bool(rows)
-    lines += [] if near["pasts"] else certified
-    caption = (
-        "The gap between the run over a whole window and over its last k inputs, after the last."
+    near_data = data.get("near") or {"pasts": 0, "gaps": ()}
+    rows = [row for row in near_data["gaps"] if row["gap"] is not None]
+    near = Series(
+        "certified near your data", _numbers(rows, "k"), _numbers(rows, "gap"), "points", "near"
     )
-    lines.append(_epsilon_line([row["eps"] for row in measurement["memory"]], ks[-1]))
-    plots = [Plot(lines, "window k, steps", "gap of outputs", caption, log_y=gap != "argmax")]
-    if near["pasts"] and certified:
+    lines += [near] * (bool(rows) and not near_data["pasts"])
+    windows = [row for row in certificate.get("truncation", ()) if row["k"] is not None]
+    bound = _certified_bound(certificate, windows)
+    if not lines and not bound:
+        return []
+    lines += bound or _points("certified: k of each ε", windows, "eps", "enough")
+    witnesses = (certificate.get("attacked") or {}).get("witnesses", ())
+    lines += _points("attacked: a gap that is proved", witnesses, "gap", "short")
+    answers = data.get("memory") or certificate["truncation"]
+    epsilons = _epsilon_line(answers, max(x for line in lines for x in line.x))
+    caption = "The gap between the outputs of a whole run and of its last k inputs."
+    axes = {"x_label": "window k, steps", "y_label": "gap of outputs"}
+    plots = [Plot([*lines, epsilons], **axes, caption=caption, log_y=gap != "argmax")]
+    if near_data["pasts"] and rows:
         caption = (
-            f"Largest distance between the {answer.short_name(measurement)} after a recorded past "
-            f"and of the run from zero, from k inputs on."
+            f"Largest distance between the {answer.short_name(data)} after a recorded past and of "
+            f"the run from zero, from k inputs on."
         )
-        certified.append(lines[-1])
-        plots.append(Plot(certified, "window k, steps", "gap of outputs", caption, log_y=True))
+        plots.append(Plot([near, epsilons], **axes, caption=caption, log_y=True))
     return plots
 
 
@@ -240,29 +243,28 @@ def _numbers(rows: Sequence[answer.Document], name: str) -> list[float]:
     return [float(row[name]) for row in rows]
 
 
-def _certified_plots(
+def _points(label: str, rows: Sequence[answer.Document], name: str, colour: str) -> list[Series]:
+    """The rows at their k, no line between them; [] without any."""
+    known = Series(label, _numbers(rows, "k"), _numbers(rows, name), "points", colour)
+    return [known] * bool(rows)
+
+
+def _certified_bound(
     certificate: answer.Document, windows: Sequence[answer.Document]
-) -> list[Plot]:
-    """The k of each ε under the bound C λᵏ min(S/(1 − λ), R), above the gaps that were proved."""
-    lengths = _numbers(windows, "k")
-    lines = [Series("certified: k of each ε", lengths, _numbers(windows, "eps"), "points")]
-    if witnesses := (certificate.get("attacked") or {}).get("witnesses", ()):
-        ks, gaps = _numbers(witnesses, "k"), _numbers(witnesses, "gap")
-        lines.append(Series("attacked: a gap that is proved", ks, gaps, "points"))
+) -> list[Series]:
+    """The bound C λᵏ min(S/(1 − λ), R) up to the largest certified k; [] unless it gives each k, as
+    those of two runs that were followed step by step do not."""
     constants, lam = certificate.get("constants") or {}, certificate.get("lambda")
     factors: list[Any] = [constants.get(name) for name in ("equivalence", "drive", "radius")]
-    caption = "The gap between the outputs of the whole run and of its last k inputs."
-    if isinstance(lam, float) and 0 < lam < 1 and None not in factors:
-        C, S, R = factors
-        scale = C * min(S / (1 - lam), R)
-        steps = [max(lengths) * i / 40 for i in range(41)]
-        if all(_gives(scale, lam, row) for row in windows):
-            bounds = [scale * lam**k for k in steps]
-            lines.append(Series("the bound C λᵏ min(S/(1 − λ), R)", steps, bounds))
-        else:
-            caption += " The certified k follow two runs step by step, which no λᵏ shows."
-    lines.append(_epsilon_line([row["eps"] for row in windows], max(lengths)))
-    return [Plot(tuple(lines), "window k, steps", "gap of outputs", caption, log_y=True)]
+    if not windows or not isinstance(lam, float) or not 0 < lam < 1 or None in factors:
+        return []
+    C, S, R = factors
+    scale = C * min(S / (1 - lam), R)
+    if not all(_gives(scale, lam, row) for row in windows):
+        return []
+    steps = [max(_numbers(windows, "k")) * i / 40 for i in range(41)]
+    bounds = [scale * lam**k for k in steps]
+    return [Series("certified: C λᵏ min(S/(1 − λ), R)", steps, bounds, colour="enough")]
 
 
 def _gives(scale: float, lam: float, window: answer.Document) -> bool:
@@ -272,11 +274,11 @@ def _gives(scale: float, lam: float, window: answer.Document) -> bool:
     return bool(scale * lam**k <= eps * (1 + ROUNDING) and before)
 
 
-def _epsilon_line(epsilons: Sequence[float], end: float) -> Series:
-    """Each ε from k = 0 to the end, as one series with gaps."""
-    xs = [x for _ in epsilons for x in (0.0, end or 1.0, math.nan)]
-    ys = [y for eps in epsilons for y in (eps, eps, math.nan)]
-    return Series("ε", xs, ys, "dashed")
+def _epsilon_line(answers: Sequence[answer.Document], end: float) -> Series:
+    """The ε of each answer from k = 0 to the end, as one series with gaps."""
+    xs = [x for _ in answers for x in (0.0, end or 1.0, math.nan)]
+    ys = [y for row in answers for y in (row["eps"], row["eps"], math.nan)]
+    return Series("ε", xs, ys, "dashed", "epsilon")
 
 
 def length_text(value: int | None) -> str:

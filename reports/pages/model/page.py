@@ -31,6 +31,7 @@ from rnnbounds.reports.pages.model.answer import (
     measurement_sentence,
     measurement_verdict,
     on_data_sentences,
+    witness_meaning,
 )
 from rnnbounds.reports.pages.model.details import detail_sections
 from rnnbounds.reports.pages.model.facts import fact_sections, model_section, origin_sections
@@ -60,9 +61,9 @@ def certificate_page(
         words = Paragraph("A program of its own proves it anew, in ball arithmetic, without torch:")
         sections.append(Section("Check it", (words, Code(check_command))))
     sections += [*origin_sections(document), *fact_sections(document)]
-    leads = [_certificate_lead(document, title)]
+    leads = [_certificate_lead(document, title, measurement is not None)]
     leads += [] if measurement is None else [measurement_sentence(measurement)]
-    if document.get("verdict") != "certified":  # then what holds on the data comes first
+    if document.get("verdict") == "undecided":  # then what holds on the data comes first
         leads.reverse()
     return Page(
         title, tuple(sections), " ".join(leads).strip(), document_verdict(document),
@@ -129,9 +130,11 @@ def answer_files(
     return files | {INDEX: render_page(page)}
 
 
-def _certificate_lead(document: Document, title: str) -> str:
-    """The answer in a sentence, and of which inputs it speaks."""
+def _certificate_lead(document: Document, title: str, measured: bool) -> str:
+    """The answer in a sentence, what a witness means, and of which inputs that speaks."""
     answer = answer_sentence(document, title)
+    if meaning := witness_meaning(document):
+        answer += f". {capitalise(meaning.removesuffix(': measure it') if measured else meaning)}"
     if document.get("verdict") == "undecided":  # other answers begin with the model's name
         answer = capitalise(answer)
     prefix = f"{answer}. " if answer else ""
@@ -193,10 +196,12 @@ def _model_section(measurement: Document, certificate: Document | None) -> Secti
         sizes = f"{plural(states, 'state')}, {plural(channels, 'channel')}"
         rows += [
             ("cell", f"{measurement['cell']}, {sizes}"),
-            ("for every input", f"{certificate['verdict']}: certificate.json beside this page"),
+            ("for every input", certificate["verdict"]),
         ]
     blocks: list[Block] = [Table(("what", "is"), tuple(rows))]
     if certificate is not None:
+        if certificate["verdict"] == "refuted":
+            blocks.append(Paragraph(_certificate_lead(certificate, "The model", measured=True)))
         blocks.append(Folded("SHA-256 of its weights", (Code(str(measurement["sha256"])),)))
     return Section("The model and the data", tuple(blocks))
 

@@ -133,13 +133,13 @@ class ModelCall:
             measure = f"see what it remembers of recorded inputs: {self.measure_command}"
             return [
                 *([] if measured else [measure]),
-                *self._of_data(),
+                *self.near_steps,
                 *training_calls(kind_of(certificate.cell), certificate.asked_inputs),
                 # Other inputs help where the witness has one that is not in every set around 0.
                 *["or ask of inputs without the constant one of the witness"] * any(witness.input),
             ]
         if certificate.verdict != "certified":
-            return self._of_data()
+            return self.near_steps
         return self._further(certificate, attacked)
 
     def _further(self, certificate: Certificate, attacked: bool) -> list[str]:
@@ -155,7 +155,8 @@ class ModelCall:
             steps.append(f"serve it without a state: {self._command('truncate', options)}")
         return steps
 
-    def _of_data(self) -> list[str]:
+    @property
+    def near_steps(self) -> list[str]:
         """The question about inputs near the recorded ones."""
         if self.asked.data is None or self.direction is not None:
             return []

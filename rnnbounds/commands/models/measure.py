@@ -122,17 +122,19 @@ def measure_model(
             share=share, inputs=bound, near=near, states=states, progress=advance,
         )  # fmt: skip
     unstated = unstated_lines(result, share)
+    called = ModelCall(model, stated, cell, ignore or (), layer, readout, direction, asked_eps)
+    steps = [] if near is not None else called.near_steps
     if out is not None:
         with show_status(CERTIFYING_TITLE.format(loaded.n)):
             certificate = certify(
                 loaded, inputs=input_data(read) if bound is None else bound, eps=result.eps
             )
-        called = ModelCall(model, stated, cell, ignore or (), layer, readout, direction, asked_eps)
         certificate = beside(certificate.measured_by(called.measure_command), read)
         attack_result = attack_certified(loaded, certificate)
         options = {"layer": layer, "readout": readout, "ignore": ignore} if not direction else None
         document_, document = result.to_dict(), certificate.to_dict() | attack_entry(attack_result)
-        steps = [] if near is not None else called.next_steps(certificate, True, measured=True)
+        if near is None:
+            steps = called.next_steps(certificate, True, measured=True)
         title = Path(loaded.source).name
         page = measurement_page(document_, document, title, unstated, options, steps)
         write_measured(page, out, format, measurement=document_, certificate=document)
@@ -143,4 +145,6 @@ def measure_model(
         for line in shares:
             echo(line)
         print_measurement(result)
+        for line in steps[:1]:
+            echo(f"what to do next: {line}")
     return int(bool(unstated))

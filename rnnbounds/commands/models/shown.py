@@ -194,7 +194,7 @@ def print_certificate(
     name = shown(Path(certificate.model).name)
     echo(f"{certificate.verdict}: {answer.answer_sentence(document, name)}")
     if certificate.witness is not None and certificate.verdict == "refuted":
-        echo(f"which means: {certificate.witness.meaning}")
+        echo(f"which means: {answer.witness_meaning(document)}")
         echo(f"so {certificate.witness.claim_text}")
     starts = "every run starts from the zero state"
     if certificate.verdict == "refuted":

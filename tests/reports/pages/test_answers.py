@@ -1,5 +1,6 @@
 """The page of an answer, its sentences and pictures: whatever the records say."""
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -19,11 +20,13 @@ from rnnbounds.reports.pages.model.answer import (
     percent_below,
     percent_text,
     size_line,
+    statement_sentence,
+    witness_meaning,
 )
 from rnnbounds.reports.pages.model.details import detail_sections
 from rnnbounds.reports.pages.model.facts import norms_table
 from rnnbounds.reports.pages.model.memory import memory_section, next_sections
-from rnnbounds.reports.pages.model.page import measurement_page
+from rnnbounds.reports.pages.model.page import certificate_page, measurement_page
 
 CERTIFIED = {
     "verdict": "certified",
@@ -64,15 +67,61 @@ def test_shares_of_windows_are_rounded_down():
 
 def test_ends_of_a_bracket_that_are_not_known() -> None:
     """Nothing green of a model that is not certified, nothing red where nothing was found."""
-    assert 'class="enough"' not in draw_brackets([Bracket("ε = 1", 5)])
-    assert 'class="short"' not in draw_brackets([Bracket("ε = 1", 0, 5)])
-    assert 'class="open"' not in draw_brackets([Bracket("ε = 1", 7, 7)])
+    assert 'class="enough block"' not in draw_brackets([Bracket("ε = 1", 5)])
+    assert 'class="short block"' not in draw_brackets([Bracket("ε = 1", 0, 5)])
+    assert 'class="open block"' not in draw_brackets([Bracket("ε = 1", 7, 7)])
+
+
+def test_bars_show_a_k_that_will_do() -> None:
+    """Without one there are none; k that are refuted far beyond do not stretch the axis."""
+    attacked = {"attacked": {"no_k_below": [{"eps": 0.1, "k": 2049}]}}
+    told = CERTIFICATE | {"verdict": "refuted"} | attacked
+    assert "Drawing" not in repr(memory_section(told))
+    drawn = draw_brackets([Bracket("ε = 0.1", 2049, seen=10)])
+    assert max(map(int, re.findall(r">(\d+)</text>", drawn))) == 30
+
+
+WITNESS = {"kind": "unstable-orbit", "text": "it has one", "input": [0.0], "distance": 0.5}
+
+
+@pytest.mark.parametrize("seen", [None, {}])
+def test_a_refuted_page_says_what_that_means(seen):
+    """After the witness, and before what was measured; to measure is said where nobody did."""
+    seen = seen if seen is None else measured((3, 5))
+    told = CERTIFICATE | {"verdict": "refuted", "witness": WITNESS}
+    lead = certificate_page(told, "m.pt", measurement=seen).lead
+    assert lead.startswith("m.pt does not contract: it has one, 0.5 from the nearest recorded")
+    assert "Under the constant input 0 a difference of states, however small, can grow;" in lead
+    assert ("measure it" in lead) == (seen is None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("eigenvalue", "whatever the inputs are"), ("two-orbits", "under that constant input"),
+        ("growth", "never come nearer; on your data this need not be so"),
+    ],
+)  # fmt: skip
+def test_the_meaning_of_a_witness(kind, words):
+    """Only an eigenvalue's difference of states stays whatever the inputs are."""
+    told = witness_meaning({"witness": {"kind": kind, "input": [1.0]}})
+    assert words in told
+    assert ("on your data" in told) == (kind != "eigenvalue")
+
+
+def test_a_weak_share_says_what_a_strong_one_takes():
+    """If there were too few windows; not if some of many were beyond ε."""
+    few, many = measured((3, 5), (0.5, 0.5)), measured((3, 5), (0.5, 0.5))
+    many["statement"]["windows"]["held_out"] = 50
+    words = "; 20 held-out windows say no more, a share of 0.9 takes 36."
+    assert statement_sentence(few).endswith(f"50 % of windows drawn like these{words}")
+    assert statement_sentence(many).endswith("of windows drawn like these.")
 
 
 def test_factors_of_one_or_more_prove_nothing() -> None:
     """The table says so; and only where there is one."""
     told = CERTIFIED | {"norms_tried": [{"norm": "spectral", "lambda": 1.5, "k": None}]}
-    assert norms_table(told).caption == "where λ ≥ 1 the norm proves nothing: λ is an upper bound."
+    assert norms_table(told).caption == "Where λ ≥ 1 the norm proves nothing: λ is an upper bound."
     small = CERTIFIED | {"norms_tried": [{"norm": "perron", "lambda": 0.5, "k": 3}]}
     assert norms_table(small).caption == ""
 
@@ -211,14 +260,16 @@ def test_windows_that_a_share_takes():
 
 @pytest.mark.parametrize("k", [23, 21])
 def test_the_bound_that_is_drawn_gives_the_printed_k(k):
-    """Another one is not drawn: it would contradict the k. ε is drawn in any case."""
+    """Another one is not drawn: it would contradict the k. ε is drawn wherever a curve is."""
     constants = {"equivalence": 1.0, "drive": 0.5, "radius": 9.0}
     document = CERTIFIED | {
         "lambda": 0.5, "constants": constants, "truncation": [{"eps": 2.0**-k, "k": 23}],
     }  # fmt: skip
-    told = repr(memory_section(document | {"inputs": {"what": "[-1, 1]"}}))
-    assert ("the bound C λᵏ" in told) == (k == 23)
-    assert "label='ε'" in told
+    document |= {"inputs": {"what": "[-1, 1]"}}
+    for seen in (None, measured((3, 5))):
+        told = repr(memory_section(document, seen))
+        assert ("certified: C λᵏ" in told) == (k == 23)
+        assert ("label='ε'" in told) == (k == 23 or seen is not None)
 
 
 def test_a_k_near_the_data_stands_with_its_windows():

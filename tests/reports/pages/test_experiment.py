@@ -32,7 +32,7 @@ def lines(label="bound $x$"):
 def test_points_of_different_systems_are_not_joined() -> None:
     """At each k the bound is that of another system: caps, which no line connects."""
     drawn = curve_plot(build_curve("k", {k: (0.5**k, 2 * 0.5**k) for k in range(1, 9)}))
-    (caps,) = re.findall('<g class="s1 caps">(.*?)</g>', drawn)
+    (caps,) = re.findall('<g class="enough caps">(.*?)</g>', drawn)
     assert re.findall("[ML]", caps) == ["M", "L"] * 8
 
 

@@ -35,4 +35,5 @@ def test_mathml_that_is_kept():
     )
     kept = '<math><mrow><mi mathvariant="bold">&lt;</mi><mo>−</mo><mo>\u2062</mo>'
     assert kept + "<mi>&amp;unknown;&amp;</mi></mrow></math>" in safe_mathml(source, "")
+    assert "<mtext>\xa0on it" in safe_mathml("<mtext>&nbsp;on it</mtext>", "")
     assert safe_mathml("<mi>x</mi>", "") == '<span class="formula"><math><mi>x</mi></math></span>'

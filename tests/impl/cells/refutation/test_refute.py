@@ -212,19 +212,6 @@ def test_witnesses_without_a_box_speak_of_all_states(cell):
     assert of_box.claim_text.endswith("the proved box around all runs from zero")
 
 
-@pytest.mark.parametrize("name", UNSTABLE)
-def test_witnesses_say_under_which_input_and_that_data_may_differ(name):
-    """The input is named; only an eigenvalue's difference of states stays whatever the inputs."""
-    witness = sought(*UNSTABLE[name][:2])
-    under = "under that constant" if any(witness.input) else "under the constant input 0"
-    if witness.kind == "eigenvalue":
-        assert "whatever the inputs" in witness.meaning
-    else:
-        assert witness.meaning.startswith(under)
-        assert "on your data this need not be so" in witness.meaning
-    assert ("however small" in witness.meaning) == (witness.kind == "unstable-orbit")
-
-
 MAKES = pytest.mark.parametrize("make", [lstm, gru, cho])
 
 
