@@ -44,7 +44,14 @@ EXTREMA: dict[str, Any] = dict.fromkeys(("min", "Min"), sympy.Min) | dict.fromke
     ("max", "Max"), sympy.Max
 )
 OPERATORS = ("+", "-", "*", "/", "**", "^", ",", ")", "}", *RELATIONS)
-JOINING = ("and", "or", "not", "if", "for", "where", "when", "with")  # of logic and of prose
+MEANT = {
+    **dict.fromkeys(("=", "!"), "is no bound; write one <= or >= (an equality is two bounds)"),
+    **dict.fromkeys(CLOSING.values(), "has a bracket that closes nothing, or not enough before it"),
+    **dict.fromkeys(
+        ("and", "or", "not", "if", "for", "where", "when", "with"),
+        "has a word of logic or prose; write side conditions behind commas, ', k >= 1, k < T'",
+    ),
+}
 PLAIN_TOKEN = re.compile(rf"[A-Za-z_]\w*|{NUMBER}|\*\*|[<>]=|\S", re.ASCII)
 Names: TypeAlias = Mapping[tuple[str, ...], Expr | Callable[..., Expr]]
 
@@ -123,8 +130,7 @@ class _Reader:
 
     def take(self, *wanted: str) -> str:
         """The token at the place, if it is one of those wanted, or any; else nothing is read."""
-        word = self.word
-        found = word if word in wanted or not wanted else ""
+        found = self.word if self.word in wanted or not wanted else ""
         self.at += bool(found)
         return found
 
@@ -210,10 +216,8 @@ class _Reader:
         found = [self.sum(depth)]
         while self.take(","):
             found.append(self.sum(depth))
-        if self.word in RELATIONS:
-            raise fault(self.line, "compares inside of brackets; write one comparison outside")
         if closing is None or not self.take(closing):
-            raise fault(self.line, "has a bracket that nothing closes; close it")
+            raise fault(self.line, f"has a bracket open at {self.word or 'its end'!r}; close it")
         return found
 
     def _number(self, literal: str) -> Expr:
@@ -226,9 +230,9 @@ class _Reader:
 
     def _power(self, base: Expr, exponent: Expr) -> Expr:
         """SymPy computes constant powers at once, so they are capped first."""
-        size = max((_bit_size(number) for number in base.atoms(Rational)), default=1)
+        sizes = (int(max(abs(n.p), n.q)).bit_length() for n in base.atoms(Rational))
         if isinstance(exponent, Rational):
-            if abs(exponent) * size > MAX_BITS:
+            if abs(exponent) * max(sizes, default=1) > MAX_BITS:
                 raise fault(self.line, "has a constant power that is too large")
             if base == 0 and exponent < 0:
                 raise fault(self.line, "divides by zero")
@@ -253,9 +257,7 @@ class _Reader:
             raise fault(self.line, f"takes {name} of {argument}, which is not real")
         return FUNCTIONS[name](argument)
 
-    def unread(
-        self, at_end: str = "ends where a quantity or a number is needed; write it as lhs <= rhs"
-    ) -> StatementError:
+    def unread(self, at_end: str = "ends too early; write it as lhs <= rhs") -> StatementError:
         """The error for the token at the place, with what to write instead."""
         rest, word = self.words[self.at :], self.word
         if not word:
@@ -264,14 +266,8 @@ class _Reader:
             return fault(self.line, f"has {word} without brackets; write {word}(…)")
         if word in RELATIONS and not RELATIONS.keys().isdisjoint(self.words[: self.at]):
             return fault(self.line, "has more than one comparison; state one at a time")
-        if word in CLOSING.values() and not self._is_open():
-            return fault(self.line, f"has {word!r} that no bracket opens; remove it")
-        if word in ("=", "!"):
-            return fault(self.line, "is no bound; write one <= or >= (an equality is two bounds)")
-        if word in JOINING:
-            return fault(
-                self.line, f"has {word!r}; write side conditions behind commas, ', k >= 1, k < T'"
-            )
+        if word in MEANT:
+            return fault(self.line, MEANT[word])
         if word in ("‖", "|") or (word == "[" and not self.is_plain):
             closing = {"[": "]"}.get(word, word)
             excerpt = "".join(rest[: rest.index(closing, 1) + 1 if closing in rest[1:] else None])
@@ -288,18 +284,8 @@ class _Reader:
             return StatementError(str(UnknownNameError("quantity", name, known)))
         if self.is_plain and word not in OPERATORS:
             return fault(self.line, f"contains {word!r}; use {ALLOWED}")
-        return fault(
-            self.line, f"has {word!r} where a quantity or a number is needed; {spelling.HINT}"
-        )
-
-    def _is_open(self) -> bool:
-        """True if some bracket before the place is not closed before it."""
-        read = self.words[: self.at]
-        return sum((word in CLOSING) - (word in CLOSING.values()) for word in read) > 0
-
-
-def _bit_size(number: Rational) -> int:
-    return int(max(abs(int(number.p)), int(number.q))).bit_length()
+        needed = f"has {word!r} where a quantity or a number is needed; {spelling.HINT}"
+        return fault(self.line, needed)
 
 
 @dataclass(frozen=True)
@@ -329,10 +315,8 @@ def parse_conditional(text: str) -> ConditionalStatement:
             f"{len(condition_texts)} side conditions; at most {MAX_CONDITIONS} are read"
         )
     statement = parse_statement(statement_text)
-    return ConditionalStatement(
-        statement,
-        tuple(parse_condition(condition_text, statement) for condition_text in condition_texts),
-    )
+    conditions = tuple(parse_condition(each, statement) for each in condition_texts)
+    return ConditionalStatement(statement, conditions)
 
 
 def split_at_commas(text: str) -> list[str]:
