@@ -59,6 +59,8 @@ class FeedForward(torch.nn.Module):
         if further := sorted(weights.keys() - layout.shapes.keys()):
             raise InputError(f"a {kind.name} has no weight {shown(further[0])}; leave it out")
         self.sizes = layout.sizes(weights)
+        if readout is not None and readout.shape[1:] != (self.sizes.n,):
+            raise ShapeError("the readout's weight", f"(p, {self.sizes.n})", readout)
         if k < 0:
             raise RangeError("k", k, "at least 0")
         self.k = k
