@@ -123,7 +123,7 @@ EQUAL = theorem(
 
 DEEP_GRADIENT = Claim(
     id="deep-gradient",
-    title="Gradients through deep transitions are at most λ^{T−t}, and that for isometries",
+    title="Gradients through deep transitions are at most λᵏ, which isometries attain",
     source=Source(
         "Pascanu et al., How to construct deep recurrent neural networks; Miller & Hardt",
         "section 3",
