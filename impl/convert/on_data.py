@@ -11,7 +11,7 @@ from rnnbounds.impl.format.on_data import NEAR, SCHEMA, SEEN, Near, Recorded, Se
 from rnnbounds.impl.memory.measure import held_part, measure_cell
 from rnnbounds.impl.memory.statement import from_k
 from rnnbounds.impl.models.loaded import LoadedModel
-from rnnbounds.impl.near.again import windows_digest
+from rnnbounds.impl.near.again import is_proved_near, windows_digest
 from rnnbounds.impl.near.near import spread
 from rnnbounds.impl.reading.data.recordings import Data
 from rnnbounds.impl.reading.data.sequences import DataSource, read_data
@@ -22,20 +22,22 @@ def known_on_data(
     window: int | None,
 ) -> Near | Seen:  # fmt: skip
     """The least k that `measure` proves near the data, within δ = `near`, or sees on them if that
-    is None. Raises an InputError where there is none, with what to change, and what `measure`
-    raises."""
+    is None. Near a part of the windows alone it is one that the others, too, are seen within.
+    Raises an InputError where there is none, with what to change, and what `measure` raises."""
     read = read_data(data)
     measured = measure_cell(model, read, window=window, eps=eps, near=near)
-    held, around = read.windows(window), measured.near
+    held, around, k = read.windows(window), measured.near, measured.window(eps)
     chosen = slice(len(measured.gaps)) if around is None else spread(around.windows, len(held))
-    k = measured.window(eps) if around is None else around.rows[0].k
+    within = f"{shown(read.source)}: within ε = {exactly(eps)}"
+    if around is not None:
+        least = around.rows[0].k
+        if least is None:
+            reason = f"no k is proved near all of {around.windows} windows; {around.advice}"
+            raise InputError(f"{within} {reason}")
+        whole = around.windows == len(held)
+        k = least if whole else None if k is None else max(k, least)
     if k is None:
-        if around is None:
-            reason = f"within ε = {exactly(eps)} {from_k(None, held.T, read.T)}"
-        else:
-            near_all = f"near all of {around.windows} windows"
-            reason = f"no k is proved {near_all} at ε = {exactly(eps)}; {around.advice}"
-        raise InputError(f"{shown(read.source)}: {reason}")
+        raise InputError(f"{within} {from_k(None, held.T, read.T)}")
     x = held_part(held, chosen)
     stated: dict[str, Any] = {
         "schema": SCHEMA,
@@ -53,4 +55,8 @@ def known_on_data(
     }
     if around is None:
         return Seen(**stated, verdict=SEEN)
-    return Near(**stated, verdict=NEAR, delta=around.delta)
+    record = Near(**stated, verdict=NEAR, delta=around.delta)
+    if k != least and not is_proved_near(model, record, read):
+        some = f"{around.windows} windows that are within ε at k = {least}"
+        raise InputError(f"{within} others are seen from k = {k} on, not proved near {some}")
+    return record

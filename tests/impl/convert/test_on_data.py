@@ -77,6 +77,20 @@ def test_near(tmp_path, readout):
         proof(path, X + 1e-12)()
 
 
+def test_no_window_refutes_a_k_that_is_proved_near_others(monkeypatch):
+    """Where the work pays for the first window alone, and others need a longer k, this is taken."""
+    monkeypatch.setattr("rnnbounds.impl.near.near.WORK", 1)
+    x = torch.cat([X[:1] / 100, X[1:]])
+    seen = measure(lstm(), x, eps=EPS, near=1e-3)
+    assert seen.near.rows[0].k < seen.window(EPS)
+    told = truncate(lstm(), eps=EPS, basis="near", data=x, near=1e-3)
+    assert told.k == seen.window(EPS)
+    assert "proved within 0.001 of 1 of 12 windows of 30 inputs" in str(told)
+    with torch.no_grad():
+        full, cut = (unrolled(load_model(lstm()), k).double()(x)[:, -1] for k in (30, told.k))
+    assert float((full - cut).norm(dim=1).max()) <= EPS
+
+
 @pytest.mark.parametrize("basis", BASES)
 def test_it_says_what_k_rests_on(tmp_path, basis):
     """In its str, its repr, its record and what is loaded; no file gives a certificate of it, and
