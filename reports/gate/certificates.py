@@ -175,8 +175,9 @@ def compare_with_baseline(question: CertifyQuestion, old: Certificate, new: Cert
 
 
 def baseline_standing(name: str, old: Certificate, new: Certificate) -> str:
-    """How far the new certificate proves the baseline of that name: of the same weights it is
-    derived anew; of others, of which there is nothing but the file, it can only be believed."""
+    """How far the new certificate proves the baseline of that name: of the same weights what is
+    compared is derived anew; of others there is nothing but the file, which can only be believed.
+    """
     changed = [*_changes(old, new, Thresholds())]
     table = new.inputs is not None and new.inputs.set == "rows"  # whose rows have no digest
     if (old.sha256, old.readout) != (new.sha256, new.readout) or (changed and table):
@@ -186,7 +187,7 @@ def baseline_standing(name: str, old: Certificate, new: Certificate) -> str:
             f"{name}, of these weights, is not what is certified now: it was edited, or is of "
             "another version or other extras"
         )
-    return f"{name}, of these weights, is proved anew"
+    return f"{name}, of these weights: its verdict, λ, k, gain and rounding are proved anew"
 
 
 def _changes(old: Certificate, new: Certificate, allowed: Thresholds) -> Iterator[Change]:

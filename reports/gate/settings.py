@@ -88,6 +88,8 @@ class CertifyQuestion(
     def __post_init__(self) -> None:
         if self.baseline is None and (self.window or self.factor is not None):
             raise ValueError("window and factor are about a baseline")
+        if self.baseline is not None and not self.baseline.endswith(".json"):
+            raise ValueError("baseline is no name of a certificate, FILE.json")
         if self.at_most is not None and self.window:
             raise ValueError("window is about the baseline's k, and at-most stands in its place")
 
@@ -157,6 +159,10 @@ def load_model_settings(path: Path = PROJECT) -> ModelSettings:
         except (ValueError, msgspec.MsgspecError) as error:
             problem, remedy = _plain_error(str(error), kind)
             refused[name] = SettingsError(path, f"models.{name}: {problem}", remedy)
+    baselines = [one.baseline for one in questions.values() if isinstance(one, CertifyQuestion)]
+    for baseline in baselines:
+        if baseline is not None and baselines.count(baseline) > 1:
+            raise SettingsError(path, f"{baseline} is the baseline of two models", "name another")
     return ModelSettings(questions, refused)
 
 

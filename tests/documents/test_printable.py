@@ -1,30 +1,21 @@
 """What every room makes of text that others chose."""
 
-import inspect
 import unicodedata
 
 import pytest
 
 import rnnbounds.impl.errors
 import rnnbounds.reports.errors
-import rnnbounds.shell.terminal
 import rnnbounds.theory.errors
 from rnnbounds.errors import printable
 from rnnbounds.properties.errors import InputError as PropertiesError
 
 HOSTILE = "a\nb\r\x1b[2J\x9b31m\u202e\u2066\u200b\x7f\x00\udcff\u2028"
-SAME = (
-    rnnbounds.impl.errors,
-    rnnbounds.reports.errors,
-    rnnbounds.theory.errors,
-    rnnbounds.shell.terminal,
-)
 
 
 @pytest.mark.slow
-def test_one_function_in_every_room():
+def test_it_can_be_printed():
     """No control, format or surrogate character survives, every other one does."""
-    assert len({inspect.getsource(module.printable) for module in SAME}) == 1
     told = printable("".join(map(chr, range(0x110000))))
     assert {unicodedata.category(c)[0] for c in told} <= set("LMNPSZ")
     assert printable("λ ‖x‖ é 漢 'a\\n'") == "λ ‖x‖ é 漢 'a\\n'"

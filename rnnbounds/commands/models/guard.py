@@ -65,8 +65,5 @@ def _print_results(results: GuardResults) -> None:
         verdict = "passes" if result.passes else "UNREAD" if result.unread else "FAILS"
         first, *others = (*result.problems, result.line)  # a failure begins with its reason
         echo(f"{verdict}: {result.name}: {first}")
-        rows = () if result.changes is None else result.changes.rows
-        failing = () if result.changes is None else result.changes.failing
-        told = [f"{row.kind}: {row.line}" for row in rows if row not in failing]
-        for line in (*others, *told, *result.advice):
+        for line in (*others, *result.further, *result.advice):
             echo(f"  {line}")

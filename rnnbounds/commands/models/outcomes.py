@@ -36,6 +36,13 @@ class ModelOutcome(msgspec.Struct, frozen=True, kw_only=True):
         """True if nothing speaks against the model."""
         return not self.problems
 
+    @property
+    def further(self) -> tuple[str, ...]:
+        """The changes that are no problems, one line each."""
+        rows = () if self.changes is None else self.changes.rows
+        failing = () if self.changes is None else self.changes.failing
+        return tuple(f"{row.kind}: {row.line}" for row in rows if row not in failing)
+
 
 class GuardResults(msgspec.Struct, frozen=True, kw_only=True):
     """All models in the order of the settings."""
@@ -59,9 +66,8 @@ class GuardResults(msgspec.Struct, frozen=True, kw_only=True):
             lam = NOTHING if model.lam is None else round_up(model.lam)
             k = NOTHING if model.k is None else str(model.k)
             mark = "passes" if model.passes else "**fails**"
-            changes = () if model.changes is None else model.changes.rows
             todo = () if model.passes else [f"to do: {line}" for line in model.advice]
-            told = (model.line, *model.problems, *(row.line for row in changes), *todo)
+            told = (model.line, *model.problems, *model.further, *todo)
             answer = "<br>".join(escape_markdown(shorten(line)) for line in told)
             lines.append(f"| {escape_markdown(model.name)} | {mark} | {lam} | {k} | {answer} |")
         return "\n".join((*lines, ""))

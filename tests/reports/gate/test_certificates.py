@@ -188,8 +188,8 @@ HEAD = {"readout": OTHER_HEAD["readout"] | {"sha256": "ab" * 32}}
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ({}, {}, "of these weights, is proved anew"),
-        ({"lambda": 0.5 + 1e-8}, {}, "of these weights, is proved anew"),
+        ({}, {}, "of these weights: its verdict, λ, k, gain and rounding are proved anew"),
+        ({"lambda": 0.5 + 1e-8}, {}, "and rounding are proved anew"),
         ({"lambda": 0.4}, {}, "of these weights, is not what is certified now"),
         ({"truncation": [{"eps": 0.01, "k": 900}, {"eps": 1e-6, "k": 900}]}, {}, "it was edited"),
         ({"sha256": "cd" * 32, "lambda": 0.4}, {}, "of other weights, is bel"),

@@ -79,3 +79,16 @@ def test_the_fixture(project, plugin, capsys):
     assert "1 failed, 1 deselected" in told
     assert "AssertionError: " in told
     assert "guarding.py" not in told
+
+
+def test_no_baseline_is_written_over_another_file(project, capsys):
+    """Neither over the model nor over another model's baseline."""
+    settings = project / "pyproject.toml"
+    before = (project / "model.safetensors").read_bytes()
+    settings.write_text(ASKED.replace("main.json", "model.safetensors"))
+    assert main(["guard", "forecaster", "--update"]) == 2
+    assert "baseline is no name of a certificate" in capsys.readouterr().out
+    assert (project / "model.safetensors").read_bytes() == before
+    settings.write_text(ASKED + ASKED.replace("forecaster", "other").replace("seen", "known"))
+    assert main(["guard", "--update"]) == 2
+    assert "main.json is the baseline of two models; name another" in capsys.readouterr().err
