@@ -117,6 +117,8 @@ def check(
         raise InputError(
             "cell, ignore, layer and direction are about a source; name one, or leave them out"
         )
+    if data is not None and (direction == "backward" or getattr(source, "backward", False)):
+        raise InputError("a k near data is of a cell that reads them forwards; name no other cell")
     original, readout = None, None
     if source is not None:
         named = readout_named(path)

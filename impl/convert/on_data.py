@@ -24,6 +24,9 @@ def known_on_data(
     """The least k that `measure` proves near the data, within δ = `near`, or sees on them if that
     is None. Near a part of the windows alone it is one that the others, too, are seen within.
     Raises an InputError where there is none, with what to change, and what `measure` raises."""
+    if model.backward:
+        what = "reads its inputs backwards, and a k on data is of a cell that reads them forwards"
+        raise InputError(f"{shown(model.source)}: {what}; truncate it for all inputs")
     read = read_data(data)
     measured = measure_cell(model, read, window=window, eps=eps, near=near)
     held, around, k = read.windows(window), measured.near, measured.window(eps)

@@ -148,7 +148,8 @@ def result_lines(result: TypedResult) -> Iterator[str]:
         yield from undecided_lines(result, text)
     if place := stated_by(result.stated.statement, CLAIMS):
         step = f" --step {shlex.quote(place.step)}" if place.step else ""
-        yield f"proved: rnnbounds prove {place.claim} --form {place.form}{step}"
+        command = f"rnnbounds prove {place.claim} --form {place.form}{step}"
+        yield f"proved under its assumptions: {command}"
     if assumed := assumed_texts(result):
         yield f"assumed: {', '.join(assumed)}"
     if scope.cells:

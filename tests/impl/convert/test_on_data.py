@@ -9,6 +9,7 @@ from draws import normal
 from tampering import taken_apart, written
 
 from rnnbounds.impl.certificate.certify import certify
+from rnnbounds.impl.certificate.checked import check
 from rnnbounds.impl.checker.truncated import check_truncated
 from rnnbounds.impl.convert.files import load_certificate, load_truncated, save_truncated
 from rnnbounds.impl.convert.truncate import parsed, truncate, unrolled
@@ -176,6 +177,21 @@ def test_where_there_is_no_such_basis(asked, words):
     with pytest.raises(InputError, match=words) as caught:
         truncate(lstm(), eps=EPS, **asked)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("basis", BASES)
+def test_no_cell_that_reads_backwards(tmp_path, basis):
+    """Its windows begin where those of the data end: it has no such record, nor is it the source of
+    one."""
+    layer = torch.nn.LSTM(2, 3, bidirectional=True)
+    told, path = made(basis), tmp_path / "t.safetensors"
+    backward = load_model(layer, direction="backward")
+    with pytest.raises(InputError, match=r"reads them forwards; truncate it for all inputs$"):
+        truncate(backward, eps=EPS, basis=basis, data=X, **BASES[basis])
+    save_truncated(*told, path)
+    for source in ({"source": layer, "direction": "backward"}, {"source": backward}):
+        with pytest.raises(InputError, match="reads them forwards"):
+            check(path, data=X, **source)
 
 
 def test_a_record_of_another_basis_is_not_saved(tmp_path):

@@ -62,7 +62,8 @@ def test_what_is_near_equality_is_explained(call, monkeypatch):
     command = example.removeprefix("an example: rnnbounds ")
     assert "1.0" in call(*shlex.split(command)).out
     assert "multiply the right side by 1.0001" in remedy
-    assert proved == "proved: rnnbounds prove truncation --form finite --step forgetting"
+    command = "rnnbounds prove truncation --form finite --step forgetting"
+    assert proved == f"proved under its assumptions: {command}"
     again = call("attack", "h_gap <= 1.0001*lam**k*h_start", "--attacks", "random")
     assert (again.code, again.out[:12]) == (0, "not refuted:")
 
