@@ -4,7 +4,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
-from rnnbounds.impl.certificate.epsilons import EPSILONS
+from rnnbounds.impl.certificate.certify import absolute
+from rnnbounds.impl.certificate.epsilons import EPSILONS, Epsilons, each_epsilon
+from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal
 from rnnbounds.impl.memory.gaps import NORM
@@ -13,7 +15,7 @@ from rnnbounds.impl.models.loaded import LoadedModel
 from rnnbounds.impl.models.surroundings import isolated
 from rnnbounds.impl.near.near import ZERO
 from rnnbounds.impl.reading.adapters import load_model
-from rnnbounds.impl.reading.data.sequences import Data, DataSource
+from rnnbounds.impl.reading.data.sequences import Data, DataSource, read_data
 from rnnbounds.impl.reading.opened import Opened
 from rnnbounds.impl.reading.sources import AnySource, open_source
 
@@ -26,7 +28,7 @@ def measure(
     data: DataSource | Data,
     *,
     window: int | None = None,
-    eps: float | Sequence[float] = EPSILONS,
+    eps: Epsilons = EPSILONS,
     confidence: float = 0.99,
     share: float | None = None,
     inputs: float | InputSet | None = None,
@@ -54,10 +56,10 @@ def measure(
 
     A recurrent layer is read from `model` as in `load_model`, with `cell`, `ignore`, `layer`,
     `readout` and `direction`, and measured in float64: a `Measurement`, by default at ε = 1e-2,
-    1e-4 and 1e-6. With a readout all answers are about its predictions; `near`: what is certified
-    of all inputs within that of these, number by number, from the zero state, or with `states`
-    "recorded" from near 20 recorded end states; inputs beyond `inputs` (a bound or a set)
-    are refused.
+    1e-4 and 1e-6; "5%" is of the certified bound on the output. With a readout all answers are
+    about its predictions; `near`: what is certified of all inputs within that of these, number by
+    number, from the zero state, or with `states` "recorded" from near 20 recorded end states;
+    inputs beyond `inputs` (a bound or a set) are refused.
 
     A function, a module without recurrent layers, and with `as_is` any module, is measured as it is
     run, whole: a `CausalMeasurement`. It maps windows (N, T, d), or tokens (N, T) where data are
@@ -92,6 +94,10 @@ def measure(
     loaded = load_model(
         opened, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
     )
+    if any(isinstance(one, str) for one in each_epsilon(eps)):
+        data = read_data(data)
+        stated = input_data(data) if inputs is None else inputs
+        eps = [number for number, _ in absolute(eps, loaded, stated)]
     options |= {"eps": eps, "inputs": inputs, "near": near, "states": states}
     return measure_cell(loaded, data, **options, progress=progress)
 

@@ -91,8 +91,8 @@ def truncate_model(
         check_target(path, model, suffix=path.suffix)
     loaded = load_model(model, cell, ignore=ignore or (), layer=layer, readout=readout)
     input_set = stated.input_set(model, loaded.d)
+    called = ModelCall(model, stated, cell, ignore or (), layer, readout, eps=[eps])
     (eps,), shares = numbers_of([eps], loaded, lambda: input_set)
-    called = ModelCall(model, stated, cell, ignore or (), layer, readout)
     of_all = basis == ALL_INPUTS or inputs is not None
     try:
         with output.show_status(CERTIFYING_TITLE.format(loaded.n)):

@@ -131,3 +131,12 @@ def test_every_window_is_counted_once(case, monkeypatch):
     assert len(calls) > 2
     assert (found.statement is None) == (case == "windows that overlap")
     assert found.to_dict() == rnnbounds.measure(model, x, **CASES[case]).to_dict()
+
+
+def test_a_share_of_the_bound_on_the_output():
+    """As of `certify` with the same inputs; data stand for them where none are given."""
+    torch.manual_seed(0)
+    model, x = torch.nn.GRU(1, 4), torch.rand(40, 9, 1)
+    ((share, _),) = rnnbounds.certify(model, inputs=1.0, eps="5%").windows
+    assert rnnbounds.measure(model, x, eps="5%", inputs=1.0).eps == (share,)
+    assert rnnbounds.measure(model, x, eps=["5%", 0.1]).eps[1] == 0.1
