@@ -21,7 +21,7 @@ quantities: ‖h_T − h′_T‖₂ ≤ C L δ/(1 − λ) for runs whose inputs 
 import logging
 import math
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -105,7 +105,7 @@ def certify(
         model, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
     )
     bound = bound_of(inputs)
-    epsilons = epsilons_of([one for one, _ in absolute(eps, loaded, bound)])
+    epsilons = epsilons_of([one for one, _ in absolute(eps, loaded, lambda: bound)])
     kind = kind_of(loaded.name)
     names = _names(norm, kind)
     reasons = {} if norm != "auto" else {name: reason_to_omit(name, loaded.n) for name in names}
@@ -251,21 +251,23 @@ def _tried(
 
 
 def absolute(
-    eps: Epsilons, model: LoadedModel[Any], inputs: float | InputSet
+    eps: Epsilons, model: LoadedModel[Any], inputs: Callable[[], float | InputSet]
 ) -> list[tuple[float, tuple[float, float] | None]]:
     """Each ε as a number, and of a share beside it the share and the bound that it is of.
 
     The bound is the least B_h ≥ ‖h_t‖₂ found, times ‖C‖₂ of a readout, which bounds ‖C h_t‖₂; the
-    number is rounded down to four digits. Raises InputError where no such bound is certified.
+    number is rounded down to four digits. The inputs are asked for where there is a share. Raises
+    InputError where no such bound is certified.
     """
     asked = each_epsilon(eps)
     shares = [share_of(one) if isinstance(one, str) else None for one in asked]
     if not any(shares):
         return [(one, None) for one in asked]
+    stated = inputs()
     scale = 1.0 if model.readout is None else model.readout.norm
     size, numbers = math.inf, list(EPSILONS)
     for _ in range(_ROUNDS):  # B_h is that of the norm which is best at these ε
-        certificate = certify(model, inputs=inputs, eps=numbers)
+        certificate = certify(model, inputs=stated, eps=numbers)
         found = certificate.constants["B_h"] * scale
         if not 0 < found < size:
             break

@@ -141,7 +141,7 @@ def truncate(
     _require_basis(basis, {"inputs": inputs, "data": data, "near": near, "window": window})
     if data is not None:
         read = read_data(data)
-        number = absolute(eps, loaded, input_data(read))[0][0] if isinstance(eps, str) else eps
+        ((number, _),) = absolute(eps, loaded, lambda: input_data(read))
         record = known_on_data(loaded, read, number, near, window)
         return Truncated(unrolled(loaded, record.k, latest, record.basis), as_json(record))
     if isinstance(inputs, InputSet) and inputs.rows is not None:

@@ -63,6 +63,22 @@ class Shape(Exactly, frozen=True):
     d: Count
 
 
+class OfModel(Exactly, frozen=True, kw_only=True):
+    """The model of a record: its source, and the full names in it of what was read as the `cell`,
+    by role; `ignored`: of tensors that the caller said to leave out; `unread`: of tensors
+    elsewhere. digest: of the weights."""
+
+    schema: str
+    model: str
+    cell: str
+    tensors: dict[str, str]
+    ignored: tuple[str, ...]
+    unread: tuple[str, ...]
+    shape: Shape
+    dtype: str
+    digest: str = field(name="sha256")
+
+
 class Window(Exactly, frozen=True):
     """‖h_T − h_T^k‖₂ ≤ ε for all T; k None where none is known. A factor that is a float needs
     fewer than 2⁶⁴ steps from the greatest float to the least."""

@@ -11,15 +11,13 @@ All runs start from the zero state. With a readout C it is ‖C h_T − C h_T^k�
 
 from typing import Literal
 
-from msgspec import field
-
 from rnnbounds.impl.errors import exactly
 from rnnbounds.impl.format.fields import (
     Count,
     Exactly,
     NamedReadout,
+    OfModel,
     RecordError,
-    Shape,
     Size,
     Window,
 )
@@ -41,18 +39,10 @@ class Recorded(Exactly, frozen=True):
     sha256: str
 
 
-class OnData(Exactly, frozen=True, kw_only=True, omit_defaults=True):
-    """The record of k on these data; other fields as those of `impl.format.record.Record`."""
+class OnData(OfModel, frozen=True, kw_only=True, omit_defaults=True):
+    """The record of k on these data."""
 
     schema: Literal["rnnbounds/data-truncated/1"]
-    model: str
-    cell: str
-    tensors: dict[str, str]
-    ignored: tuple[str, ...]
-    unread: tuple[str, ...]
-    shape: Shape
-    dtype: str
-    digest: str = field(name="sha256")
     data: Recorded
     truncation: tuple[Window]
     readout: NamedReadout | None = None

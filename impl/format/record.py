@@ -17,9 +17,9 @@ from rnnbounds.impl.format.fields import (
     Exactly,
     InputBox,
     Layer,
+    OfModel,
     Other,
     RecordError,
-    Shape,
     Size,
     Stated,
     Steps,
@@ -104,13 +104,11 @@ class Next(Struct, frozen=True):
     lines: tuple[str, ...] = ()
 
 
-class Record(Exactly, frozen=True, kw_only=True, omit_defaults=True):
+class Record(OfModel, frozen=True, kw_only=True, omit_defaults=True):
     """A certificate of any verdict.
 
-    model: the source. tensors: the full names in it of what was read as the `cell`, by role;
-    `ignored`: of those that the caller said to leave out; `unread`: of tensors elsewhere. digest:
-    of the weights. lam: the factor in `norm`, which is the best one found unless certified. reason:
-    why a model is undecided. inputs: the set of all inputs beside ‖x‖₂ ≤ input_bound, None for that
+    lam: the factor in `norm`, which is the best one found unless certified. reason: why a model is
+    undecided. inputs: the set of all inputs beside ‖x‖₂ ≤ input_bound, None for that
     ball. truncation: (ε, k), ε in the Euclidean norm of the output h; k None where nothing is
     known. weights: those of the norm, of a stack those of its layers. box: the sides of the states'
     box, infinite if there is none, of a certified cell that is neither vanilla nor a stack, which
@@ -124,14 +122,6 @@ class Record(Exactly, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     schema: Literal["rnnbounds/certificate/1"]
-    model: str
-    cell: str
-    tensors: dict[str, str]
-    ignored: tuple[str, ...]
-    unread: tuple[str, ...]
-    shape: Shape
-    dtype: str
-    digest: str = field(name="sha256")
     norm: str
     lam: Bound = field(name="lambda")
     verdict: Verdict

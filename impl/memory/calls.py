@@ -5,7 +5,7 @@ from typing import Any
 
 from rnnbounds.impl.arithmetic.inputs.sets import InputSet
 from rnnbounds.impl.certificate.certify import absolute
-from rnnbounds.impl.certificate.epsilons import EPSILONS, Epsilons, each_epsilon
+from rnnbounds.impl.certificate.epsilons import EPSILONS, Epsilons
 from rnnbounds.impl.certificate.inputs import input_data
 from rnnbounds.impl.errors import InputError
 from rnnbounds.impl.memory.causal import CausalMeasurement, measure_causal
@@ -94,12 +94,11 @@ def measure(
     loaded = load_model(
         opened, cell, ignore=ignore, layer=layer, readout=readout, direction=direction
     )
-    if any(isinstance(one, str) for one in each_epsilon(eps)):
-        data = read_data(data)
-        stated = input_data(data) if inputs is None else inputs
-        eps = [number for number, _ in absolute(eps, loaded, stated)]
-    options |= {"eps": eps, "inputs": inputs, "near": near, "states": states}
-    return measure_cell(loaded, data, **options, progress=progress)
+    read = read_data(data)
+    told = absolute(eps, loaded, lambda: input_data(read) if inputs is None else inputs)
+    options |= {"eps": [number for number, _ in told], "inputs": inputs}
+    options |= {"near": near, "states": states}
+    return measure_cell(loaded, read, **options, progress=progress)
 
 
 def run_as_is(

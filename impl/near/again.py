@@ -5,11 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnbounds.impl.cells.runs import Runner, blocks
+from rnnbounds.impl.cells.runs import Runner
 from rnnbounds.impl.errors import FileError, shown
 from rnnbounds.impl.format.on_data import Near
 from rnnbounds.impl.models.loaded import LoadedModel, digest
-from rnnbounds.impl.near.near import STEP, Enclosure, order, spread
+from rnnbounds.impl.near.near import enclosures, spread
 from rnnbounds.impl.reading.data.recordings import Data, float64
 from rnnbounds.impl.reading.data.sequences import DataSource, read_data
 
@@ -28,12 +28,6 @@ def is_proved_near(model: LoadedModel[Any], record: Near, data: DataSource | Dat
     if (len(held), windows_digest(x)) != (stated.of, stated.sha256):
         reason = "holds other windows than those that the model was truncated on"
         raise FileError(read.source, reason, f"name the recording {shown(stated.source)}")
-    runner = Runner.of(model)
-    each = 24 * order(runner) * runner.states**2
     with torch.no_grad():
-        return all(
-            bool(
-                (Enclosure(runner, x[some].clone(), record.delta).gap(record.k) <= record.eps).all()
-            )
-            for some in blocks(len(x), each, STEP)
-        )
+        parts = enclosures(Runner.of(model), x, record.delta)
+        return all(bool((part.gap(record.k) <= record.eps).all()) for part in parts)

@@ -14,7 +14,7 @@ two, see `impl.near.arithmetic`.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -255,8 +255,7 @@ def near(
     `done` is called with how many windows are finished. Raises RangeError for an invalid δ.
     """
     delta, (M, T), P = size_of(delta), x.shape[:2], 0 if pasts is None else len(pasts)
-    held = 24 * order(runner) * runner.states**2 * max(P, 1)
-    parts = [Enclosure(runner, x[some].clone(), delta) for some in blocks(M, held, STEP)]
+    parts = list(enclosures(runner, x, delta, P))
     known: dict[int, Tensor] = {}
 
     def gap(k: int) -> Tensor:
@@ -277,6 +276,12 @@ def near(
     told = {row.k for row in rows if row.k is not None} | ({1} if P else set())
     gaps = {k: float(gap(k).amax()) for k in sorted(told)}
     return NearCertificate(delta, P, M, T, max(widths), gaps, rows)
+
+
+def enclosures(runner: Runner, x: Tensor, delta: float, pasts: int = 0) -> Iterator[Enclosure]:
+    """The runs around windows x (M, T, d), in blocks that memory holds beside so many pasts."""
+    held = 24 * order(runner) * runner.states**2 * max(pasts, 1)
+    return (Enclosure(runner, x[some].clone(), delta) for some in blocks(len(x), held, STEP))
 
 
 def _row(gap: Callable[[int], Tensor], epsilon: float, last: int, windows: int) -> Row:

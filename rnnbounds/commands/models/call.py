@@ -86,9 +86,7 @@ def numbers_of(
 ) -> tuple[list[float], list[str]]:
     """ε as numbers, and a line for each share that says what it is of; `inputs` returns B, or the
     set of inputs. Raises InputError where no bound on the output is certified."""
-    if not any(isinstance(one, str) for one in eps):
-        return list(eps), []  # type: ignore[arg-type]  # all are numbers
-    found = absolute(eps, model, inputs())
+    found = absolute(eps, model, inputs)
     output = "‖h‖₂" if model.readout is None else "‖C h‖₂ of the readout C"
     return [number for number, _ in found], [
         f"ε = {exactly(number)} is {100 * of[0]:g} % of {at_least(of[1])}, the certified bound "
