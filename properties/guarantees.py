@@ -163,16 +163,14 @@ class Subject:
         (M, T, d), from end to end of their set (Frank & Wolfe, 1956)."""
         found, top = x[0], -1.0
         for left in reversed(range(CLIMBS)):
-            with torch.set_grad_enabled(left > 0):
-                one, other = (s[-self.model.n :] for s in ends(x.requires_grad_()))
-                gap = torch.linalg.vector_norm(one - other, 2, 0)
+            one, other = (s[-self.model.n :] for s in ends(x.requires_grad_(left > 0)))
+            gap = torch.linalg.vector_norm(one - other, 2, 0)
             sizes = gap.detach().nan_to_num(-1.0)
             if float(sizes.max()) > top:
                 top, found = float(sizes.max()), x.detach()[int(sizes.argmax())]
-            if left == 0:
-                break
-            before, x = x, self.inputs.maximiser(torch.autograd.grad(gap.sum(), x)[0])
-            if torch.equal(before, x):  # no end leads further
+            before = x
+            x = self.inputs.maximiser(torch.autograd.grad(gap.sum(), x)[0]) if left else x
+            if torch.equal(before, x):  # the last, or no end leads further
                 break
         return found
 
@@ -309,13 +307,8 @@ def square(norm: Sequence[Part], s: Vector) -> Any:
         image = [sum((q * a for q, a in row), 0 * s[0]) for row in pairs]
         squares = sum((a * a for a in image), 0 * s[0])
         size = (squares if part.p == 2 else sum(map(abs, image), 0 * s[0]) ** 2) / part.w**2
-        found = (
-            size
-            if found is None
-            else max(found, size)
-            if isinstance(size, fmpq)
-            else found.max(size)
-        )
+        larger = max if isinstance(size, fmpq) else arb.max
+        found = size if found is None else larger(found, size)
     return found
 
 

@@ -1,54 +1,39 @@
-"""Figures as inline SVG, drawn by matplotlib: curves under their bounds, and brackets of memories.
+"""Figures of pages: curves under their bounds, and brackets of memories."""
 
-Geometry and text alone: the style, metadata, ids and clip paths that its SVG backend adds for files
-of their own are left out. What stays says by its class what it is, and the page's one style sheet
-colours it: the same data gives the same bytes, right in light, in dark and on paper, and any number
-of figures share a page. Labels are spaced for the widest digits that a page sets, those of a phone.
-"""
-
-import logging
 import math
-import re
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from io import StringIO
 from itertools import groupby, pairwise
-from operator import itemgetter
-from typing import Any, Literal
-from xml.etree import ElementTree
+from typing import Literal
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from rnnbounds.errors import InputError, printable
+from rnnbounds.reports.pages.svg import (
+    BOTTOM,
+    DIGIT,
+    TOP,
+    Axis,
+    FigureError,
+    Point,
+    Shape,
+    Tick,
+    draw_svg,
+    quiet_matplotlib,
+)
 from rnnbounds.reports.records.checks import Curve
 from rnnbounds.reports.text import SUPERSCRIPTS, bound_text
 
 MOST_SERIES = 6
 """Lines in one figure: so many colours can be told apart by everybody."""
 MOST_BARS = 6  # of one figure
-WIDTH, HEIGHT = 460, 230
-TOP, RIGHT, BOTTOM = 12, 18, 38  # units about the frame; to the left they are those of the labels
-_TITLE, _SPACE = 22, 4
-_DIGIT = 7.9  # units of width that a character of a label takes on a phone, the largest
 _X_LENGTH = 350  # units that are sure for the x axis
 _MOST_LABELS = 7  # of one axis
 _LARGEST = 1e300  # beyond, the length of an axis may be no float
 _HALF_BAR, _BAR_HEIGHT = 0.32, 38  # half of a bar, rows being 1 apart; units of height of a row
 _MOST_SHORT = 3  # times the largest k that will do: so far a bar of k that will not do is drawn
 _HALF_CAP = 0.011  # half of a cap, as a share of the width of the data
-_SVG = "{http://www.w3.org/2000/svg}"
-# Text as text, and no id by chance.
-_SETTINGS: dict[Any, str] = {"svg.fonttype": "none", "svg.hashsalt": "rnnbounds"}
 CURVE_AXES = {"k": "window k, steps", "N": "N, steps of descent", "T": "T, steps"}
-Point = tuple[float, float]
-Tick = tuple[float, str]
-
-
-class FigureError(InputError):
-    """A figure that cannot be drawn."""
 
 
 @dataclass(frozen=True)
@@ -95,25 +80,6 @@ class Bracket:
         return f"{self.label}: {', '.join(parts) or 'nothing is known'}"
 
 
-@dataclass(frozen=True)
-class _Axis:
-    """One side of a figure: its title, the numbers at both ends, and labels at some between."""
-
-    title: str
-    low: float
-    high: float
-    ticks: Sequence[Tick] = ()
-
-
-@dataclass(frozen=True)
-class _Shape:
-    """Outlines in the units of the axes, all of one look: the classes in the style sheet."""
-
-    look: str
-    outlines: Sequence[Sequence[Point]]
-    closed: bool = False
-
-
 def draw_plot(
     series: Sequence[Series], *, x_label: str, y_label: str, log_y: bool = False,
     summary: str = "",
@@ -136,12 +102,12 @@ def draw_plot(
             half = _HALF_CAP * (max(points)[0] - min(points)[0]) or 0.5
             dots, lines = [], [[(x - half, y), (x + half, y)] for x, y in points]
         colour = line.colour or f"s{number}"
-        shapes += [_Shape(f"{colour} {line.style}", lines), _Shape(f"{colour} points", dots)]
+        shapes += [Shape(f"{colour} {line.style}", lines), Shape(f"{colour} points", dots)]
     xs, ys = ([p[i] for s in shapes for run in s.outlines for p in run] for i in (0, 1))
     names = ", ".join(line.label for line in series)
     x = _linear_axis(x_label, xs, _X_LENGTH)
     y = (_logarithmic_axis if log_y else _linear_axis)(y_label, ys)
-    return _draw_svg(shapes, x, y, summary or f"{y_label} against {x_label}: {names}")
+    return draw_svg(shapes, x, y, summary or f"{y_label} against {x_label}: {names}")
 
 
 def curve_plot(curve: Curve) -> Markup:
@@ -170,9 +136,9 @@ def draw_brackets(bars: Sequence[Bracket]) -> Markup:
     largest = max(enough, min(short, _MOST_SHORT * enough))
     end = 1.15 * largest
     ticks = _linear_axis("", [0, largest], _X_LENGTH).ticks
-    x = _Axis("window k, steps", 0, end, [tick for tick in ticks if 0 <= tick[0] <= end])
+    x = Axis("window k, steps", 0, end, [tick for tick in ticks if 0 <= tick[0] <= end])
     rows = {len(drawn_bars) - 1 - place: bar for place, bar in enumerate(drawn_bars)}
-    y = _Axis("", -0.6, len(drawn_bars) - 0.4, [(row, bar.label) for row, bar in rows.items()])
+    y = Axis("", -0.6, len(drawn_bars) - 0.4, [(row, bar.label) for row, bar in rows.items()])
     looks: dict[str, list[list[Point]]] = {
         look: [] for look in ("short", "open", "enough", "seen", "near")
     }
@@ -190,12 +156,12 @@ def draw_brackets(bars: Sequence[Bracket]) -> Markup:
                     [(k - half, low), (k - half, high), (k + half, high), (k + half, low)]
                 )
     shapes = [
-        _Shape(f"{look} block", outlines, closed=True)
+        Shape(f"{look} block", outlines, closed=True)
         for look, outlines in looks.items()
         if outlines
     ]
     height = TOP + BOTTOM + _BAR_HEIGHT * len(drawn_bars)
-    return _draw_svg(shapes, x, y, "; ".join(bar.summary for bar in drawn_bars), height)
+    return draw_svg(shapes, x, y, "; ".join(bar.summary for bar in drawn_bars), height)
 
 
 def _series_points(line: Series, log_y: bool) -> list[Point | None]:
@@ -216,12 +182,12 @@ def _split_at_gaps(points: Iterable[Point | None]) -> list[list[Point]]:
     return [[point for point in group if point] for gap, group in groups if not gap]
 
 
-def _linear_axis(title: str, values: Iterable[float], length: float = math.inf) -> _Axis:
+def _linear_axis(title: str, values: Iterable[float], length: float = math.inf) -> Axis:
     """The axis that holds these finite numbers, its labels apart on so many units of length; whole
     numbers where all data are."""
     numbers = list(values)
     if not numbers:
-        return _Axis(title, 0, 1)
+        return Axis(title, 0, 1)
     with quiet_matplotlib():
         from matplotlib.ticker import MaxNLocator
         from matplotlib.transforms import nonsingular
@@ -233,23 +199,23 @@ def _linear_axis(title: str, values: Iterable[float], length: float = math.inf) 
         for count in range(_MOST_LABELS, 0, -1):
             locator = MaxNLocator(count, integer=are_whole, steps=[1, 2, 2.5, 5, 10], min_n_ticks=1)
             ticks = _label_ticks([v for v in locator.tick_values(low, high) if low <= v <= high])
-            needed = _DIGIT * (1 + max((len(label) for _, label in ticks), default=0))
+            needed = DIGIT * (1 + max((len(label) for _, label in ticks), default=0))
             if len(ticks) < 2 or (ticks[1][0] - ticks[0][0]) / (high - low) * length >= needed:
                 break
-    return _Axis(title, low, high, ticks)
+    return Axis(title, low, high, ticks)
 
 
-def _logarithmic_axis(title: str, logarithms: Iterable[float]) -> _Axis:
+def _logarithmic_axis(title: str, logarithms: Iterable[float]) -> Axis:
     """The axis of logarithms to the base ten; labels at whole powers alone, six at most."""
     values = list(logarithms)
     if not values:
-        return _Axis(title, 0, 1)
+        return Axis(title, 0, 1)
     first, last = math.floor(min(values)), math.ceil(max(values))
     step = max(1, -(-(last - first) // 5))
     powers = range(last - step * -(-(last - first) // step), last + 1, step)
     ticks = [(float(power), _power_label(power)) for power in powers]
     half = 0.5 if first == last else 0.0
-    return _Axis(title, powers[0] - half, last + half, ticks)
+    return Axis(title, powers[0] - half, last + half, ticks)
 
 
 def _power_label(power: int) -> str:
@@ -277,137 +243,3 @@ def _label_ticks(spots: Sequence[float]) -> list[Tick]:
         if all(abs(float(t) - p) <= step / 1e3 for t, p in zip(texts, exact, strict=True)):
             break
     return [(spot, _short_number(Decimal(text))) for spot, text in zip(exact, texts, strict=True)]
-
-
-@contextmanager
-def quiet_matplotlib() -> Iterator[None]:
-    """Draw within: the same whatever a matplotlibrc says, and all settings as before afterwards.
-
-    Matplotlib warns of a home that it cannot write to, of fonts that it reads for the first time,
-    of characters that its own font lacks although the browser's has them: none of it is the
-    reader's, and under ``-W error`` it would end the run. Raises FigureError if it cannot start.
-    """
-    logger = logging.getLogger("matplotlib")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                import matplotlib  # slow: only for what draws
-                import matplotlib.font_manager
-            except (OSError, UnicodeError) as error:
-                raise FigureError(
-                    f"matplotlib does not start: {error}; set MPLCONFIGDIR to a folder of your own"
-                ) from None
-            settings: Any = {**matplotlib.rcParamsDefault, **_SETTINGS}
-            with matplotlib.rc_context(settings):
-                yield
-    finally:
-        logger.setLevel(level)
-
-
-def _draw_svg(
-    shapes: Sequence[_Shape], x: _Axis, y: _Axis, summary: str, height: float = HEIGHT
-) -> Markup:
-    """One <svg> element, so many units high, which `summary` describes to who does not see it.
-
-    Text is anchored by its class, so that it stays in its place in whatever font a page has.
-    """
-    # Of matplotlib's own axes a figure costs 30 ms instead of 8, and a page has hundreds.
-    with quiet_matplotlib():
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure
-        from matplotlib.patches import PathPatch
-        from matplotlib.transforms import Affine2D, Bbox, BboxTransform, IdentityTransform
-
-        figure = Figure(figsize=(WIDTH / 72, height / 72), dpi=72, frameon=False)
-        labels = (len(label) for _, label in y.ticks)
-        left = _TITLE + _SPACE + _DIGIT * max(labels, default=0)
-        right, top = WIDTH - RIGHT, height - TOP
-        to_figure = BboxTransform(
-            Bbox.from_extents(x.low, y.low, x.high, y.high),
-            Bbox.from_extents(left, BOTTOM, right, top),
-        )
-        guides = [[(x.low, value), (x.high, value)] for value, _ in y.ticks]
-        frame = [(x.low, y.high), (x.low, y.low), (x.high, y.low)]
-        for shape in (_Shape("grid", guides), _Shape("frame", [frame]), *shapes):
-            if shape.outlines:
-                figure.add_artist(PathPatch(
-                    _path(shape), fill=shape.closed, gid=shape.look, transform=to_figure,
-                ))  # fmt: skip
-
-        def write(look: str, at: Point, text: str, transform: Any, **options: Any) -> None:
-            figure.text(
-                *at, printable(text), gid=look, transform=transform, fontsize=11, parse_math=False,
-                **options,
-            )  # fmt: skip
-
-        below_axis, beside_axis = (
-            Affine2D().translate(*offset) for offset in ((0, -_SPACE), (-_SPACE, 0))
-        )
-        for value, label in x.ticks:
-            write("axis x", (value, y.low), label, to_figure + below_axis, ha="center", va="top")
-        for value, label in y.ticks:
-            write("axis y", (x.low, value), label, to_figure + beside_axis, ha="right", va="center")
-        vertical = {"rotation": 90, "rotation_mode": "anchor"}
-        room = int((height - TOP) / _DIGIT)  # the caption has the whole title
-        y_title = y.title if len(y.title) <= room else f"{y.title[: room - 1]}…"
-        unscaled, middle = IdentityTransform(), ((left + right) / 2, (BOTTOM + top) / 2)
-        write("title", (middle[0], 5), x.title, unscaled, ha="center")
-        write("title", (13, middle[1]), y_title, unscaled, ha="center", **vertical)
-        out = StringIO()
-        canvas: Any = FigureCanvasSVG(figure)
-        canvas.print_svg(out, metadata={"Date": None})
-    return _inline_svg(ElementTree.fromstring(out.getvalue()), summary)
-
-
-def _path(shape: _Shape) -> Any:
-    """The outlines as one path; one of a single point has a length of zero, which shows as a
-    dot."""
-    from matplotlib.path import Path
-
-    corners: list[Point] = []
-    codes: list[Any] = []
-    for outline in shape.outlines:
-        points = [*outline, outline[0]] if shape.closed or len(outline) == 1 else outline
-        corners += points
-        codes += [Path.MOVETO, *[Path.LINETO] * (len(points) - 1)]
-        if shape.closed:
-            codes[-1] = Path.CLOSEPOLY
-    path = Path(corners, codes)
-    path.should_simplify = False  # lest it leave out dots
-    return path
-
-
-def _inline_svg(root: ElementTree.Element, summary: str) -> Markup:
-    """The figure's paths and texts, a group for each look in turn."""
-    groups = "".join(
-        f'<g class="{look}">{"".join(map(itemgetter(1), elements))}</g>'
-        for look, elements in groupby(_svg_elements(root), key=itemgetter(0))
-    )
-    size = f'viewBox="{root.get("viewBox")}"'
-    return Markup(
-        f'<svg class="chart" {size} role="img" aria-label="{escape(summary)}">{groups}</svg>'
-    )
-
-
-def _svg_elements(root: ElementTree.Element) -> Iterator[tuple[str, str]]:
-    for group in root.iter(f"{_SVG}g"):
-        look = group.get("id", "")
-        for element in group.iterfind(f"{_SVG}path"):
-            yield look, f'<path d="{_round_coordinates(element.get("d", ""))}"/>'
-        for element in group.iterfind(f"{_SVG}text"):
-            places = {name: element.get(name, "") for name in ("x", "y", "transform")}
-            if places["transform"].startswith("rotate(-0"):
-                del places["transform"]
-            attributes = (f' {name}="{_round_coordinates(at)}"' for name, at in places.items())
-            yield look, f"<text{''.join(attributes)}>{escape(element.text or '')}</text>"
-
-
-def _round_coordinates(geometry: str) -> str:
-    """Coordinates to a tenth of a unit, without spaces that say nothing."""
-    rounded = re.sub(
-        r"-?\d+\.\d+", lambda match: f"{float(match[0]):.1f}".removesuffix(".0"), geometry
-    )
-    return re.sub(r"\s*([A-Za-z])\s+", r"\1", rounded).strip()

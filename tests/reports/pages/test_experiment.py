@@ -13,8 +13,9 @@ from rnnbounds.reports.pages.experiment import (
     Table,
     render_page,
 )
-from rnnbounds.reports.pages.figures import FigureError, Series, curve_plot, draw_plot
+from rnnbounds.reports.pages.figures import Series, curve_plot, draw_plot
 from rnnbounds.reports.pages.frame import safe_mathml
+from rnnbounds.reports.pages.svg import FigureError
 from rnnbounds.reports.records.checks import build_curve
 
 
