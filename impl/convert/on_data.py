@@ -60,6 +60,9 @@ def known_on_data(
         return Seen(**stated, verdict=SEEN)
     record = Near(**stated, verdict=NEAR, delta=around.delta)
     if k != least and not is_proved_near(model, record, read):
-        some = f"{around.windows} windows that are within ε at k = {least}"
-        raise InputError(f"{within} others are seen from k = {k} on, not proved near {some}")
+        reason = (
+            f"{around.windows} windows are proved at k = {least}, but others need k = {k}, which "
+            f"is not proved of those; take a smaller --near or a larger ε"
+        )
+        raise InputError(f"{within} {reason}")
     return record
